@@ -1,0 +1,58 @@
+# `make demo` and `make test` are the two commands; they set up what they need in .venv, with uv where it is there.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+ifneq ($(UV),)
+  CREATE := uv venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+  INSTALL := uv pip install --quiet --python $(BIN)/python
+else
+  CREATE := $(PYTHON) -m venv $(VENV)
+  INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+.PHONY: demo test test-deep check format bench clean
+
+demo: $(VENV)/.installed
+	@examples/demo.sh $(BIN)/wheelspin
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+test-deep: $(VENV)/.test
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.check
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m pytest benchmarks --benchmark-only
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/.installed: pyproject.toml
+	$(CREATE)
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed requirements/test.txt
+	$(INSTALL) --requirement requirements/test.txt
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.test requirements/check.txt
+	$(INSTALL) --requirement requirements/check.txt
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.test requirements/bench.txt
+	$(INSTALL) --requirement requirements/bench.txt
+	@touch $@
