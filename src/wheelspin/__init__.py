@@ -1,0 +1,77 @@
+"""
+Wheelspin: traction control for tool-calling agents.
+
+It watches every tool call of an LLM agent, tells the model when it repeats itself without progress, blocks the call
+when it goes on, ends the run when nothing else helps, and catches the loop that survives a context compaction.
+
+Everything here is loaded when it is first used, so that importing the package costs nothing.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wheelspin import errors
+    from wheelspin.config import Config, load_config
+    from wheelspin.core.events import Action, Finding, Level, Outcome, ToolCall, Verdict
+    from wheelspin.core.guard import Guard
+    from wheelspin.core.record import LoopEvent, RunRecord
+    from wheelspin.core.settings import Settings
+    from wheelspin.core.volatile import ToolTable
+    from wheelspin.replay import Replay
+
+    __version__: str
+
+__all__ = [
+    "Action",
+    "Config",
+    "Finding",
+    "Guard",
+    "Level",
+    "LoopEvent",
+    "Outcome",
+    "Replay",
+    "RunRecord",
+    "Settings",
+    "ToolCall",
+    "ToolTable",
+    "Verdict",
+    "__version__",
+    "errors",
+    "load_config",
+]
+
+_HOMES = {
+    "Action": "wheelspin.core.events",
+    "Config": "wheelspin.config",
+    "Finding": "wheelspin.core.events",
+    "Guard": "wheelspin.core.guard",
+    "Level": "wheelspin.core.events",
+    "LoopEvent": "wheelspin.core.record",
+    "Outcome": "wheelspin.core.events",
+    "Replay": "wheelspin.replay",
+    "RunRecord": "wheelspin.core.record",
+    "Settings": "wheelspin.core.settings",
+    "ToolCall": "wheelspin.core.events",
+    "ToolTable": "wheelspin.core.volatile",
+    "Verdict": "wheelspin.core.events",
+    "load_config": "wheelspin.config",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("wheelspin")
+    from importlib import import_module
+
+    if name == "errors":
+        return import_module("wheelspin.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'wheelspin' has no attribute {name!r}")
+    found: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

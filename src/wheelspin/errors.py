@@ -1,0 +1,122 @@
+"""
+What can go wrong that is not a loop: a loop is a verdict, never an exception.
+
+```
+WheelspinError
+├── ConfigError        your configuration: all its faults at once, each with its place and what was expected
+├── TranscriptError    a recorded session that cannot be read
+├── NotationError      a trajectory in short notation that cannot be read
+└── ToolLoopError      raised by adapters whose host speaks in exceptions; carries the verdict
+```
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wheelspin.core.events import Verdict
+
+__all__ = ["ConfigError", "Fault", "NotationError", "ToolLoopError", "TranscriptError", "WheelspinError"]
+
+
+class WheelspinError(Exception):
+    """The root of the errors that Wheelspin raises."""
+
+    def diagnostics(self) -> str:
+        """Give the text for a person: what happened, where, and the next step."""
+        return str(self)
+
+
+class Fault:
+    """
+    One thing that is wrong in a configuration.
+
+    Attributes:
+        path: The key's path, such as `tools.loopDetection.historySize`; empty for the file as a whole.
+        found: What stands there; of the file as a whole, what is wrong with it.
+        expected: What should stand there.
+        line: Its line, counted from 1, where it is known.
+        hint: The next step, such as "did you mean `historySize`?".
+    """
+
+    __slots__ = ("expected", "found", "hint", "line", "path")
+
+    def __init__(self, path: str, found: str, expected: str = "", *, line: int | None = None, hint: str = "") -> None:
+        self.path = path
+        self.found = found
+        self.expected = expected
+        self.line = line
+        self.hint = hint
+
+    def __str__(self) -> str:
+        hint = f"; {self.hint}" if self.hint else ""
+        if not self.path:
+            expected = f", expected {self.expected}" if self.expected else ""
+            return f"{self.found}{expected}{hint}"
+        line = f" (line {self.line})" if self.line is not None else ""
+        return f"`{self.path}`{line}: found {self.found}, expected {self.expected}{hint}"
+
+
+class ConfigError(WheelspinError):
+    """
+    A configuration cannot be used.
+
+    Attributes:
+        source: The file, or what else the configuration came from.
+        faults: All that is wrong with it.
+    """
+
+    def __init__(self, source: str, faults: Sequence[Fault]) -> None:
+        self.source = source
+        self.faults = tuple(faults)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        if len(self.faults) == 1:
+            return f"{self.source}: {self.faults[0]}".rstrip("?.") + ("?" if self.faults[0].hint.endswith("?") else ".")
+        lines = "".join(f"\n  - {fault}" for fault in self.faults)
+        return f"{self.source}: {len(self.faults)} faults:{lines}"
+
+
+class TranscriptError(WheelspinError):
+    """
+    A recorded session cannot be read.
+
+    Attributes:
+        path: The file.
+        problem: What is the matter with it.
+        step: What to do about it.
+    """
+
+    def __init__(self, path: str, problem: str, step: str) -> None:
+        self.path = path
+        self.problem = problem
+        self.step = step
+        super().__init__(f"{path}: {problem}. {step}")
+
+
+class NotationError(WheelspinError):
+    """A trajectory in short notation cannot be read."""
+
+    def __init__(self, text: str, place: int, problem: str) -> None:
+        self.place = place
+        super().__init__(
+            f"{problem} at place {place + 1} of {text!r}. See `wheelspin explain --help` for the notation."
+        )
+
+
+class ToolLoopError(WheelspinError):
+    """
+    A run is ended for a loop, in a host that speaks in exceptions.
+
+    Attributes:
+        verdict: The verdict that ended it.
+        code: Its machine-readable code, such as `global_circuit_breaker`.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        self.code = verdict.code
+        super().__init__(verdict.reason)

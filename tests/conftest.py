@@ -1,0 +1,28 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wheelspin.testing import strict
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _raise_crashes() -> Iterator[None]:
+    """A crash of the guard fails the test, unless the test asks for the guard's own way of failing."""
+    with strict():
+        yield
+
+
+def shared(part: str) -> Path:
+    """Give a folder of recorded material that lies beside a developer's checkout, and skip where it does not."""
+    folder = SHARED / part
+    if not folder.is_dir():
+        pytest.skip(f"the recorded material ({part}) is not here", allow_module_level=True)
+    return folder
