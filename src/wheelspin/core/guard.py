@@ -1,0 +1,362 @@
+"""
+The guard: events in, verdicts out (SPEC 3 to 9).
+
+It opens nothing, waits for nothing and has no clock of its own. One lock lets many threads use it.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock
+
+from wheelspin.core.advice import advice_on, reason_for, shown
+from wheelspin.core.detectors import DETECTORS
+from wheelspin.core.events import ALLOW, Action, Verdict
+from wheelspin.core.fingerprint import digest
+from wheelspin.core.ladder import Ladder
+from wheelspin.core.log import log
+from wheelspin.core.memory import Memory, plain_id
+from wheelspin.core.record import LoopEvent
+from wheelspin.core.settings import Settings
+from wheelspin.core.step import Step
+from wheelspin.core.unknown_tool import says_unknown_tool
+from wheelspin.core.volatile import TOOLS, Tool, ToolTable, digest_outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from wheelspin.core.detector import Detector
+    from wheelspin.core.events import Finding, Outcome, ToolCall
+    from wheelspin.core.record import RunRecord
+    from wheelspin.core.state import Run, Session
+
+__all__ = ["Guard"]
+
+_EVENTS = {Action.WARN: "warning", Action.BLOCK: "block", Action.ABORT: "abort"}
+
+
+class Guard:
+    """
+    Watch the tool calls of one agent's runs.
+
+    Ask `before` a tool runs, tell `after` what came back, and tell when the context was `compacted`. Events of many
+    runs, sessions and threads may come in any order. Nothing that a model or a tool does makes it raise: if the guard
+    itself fails, the call passes, and an event and a log line say so (SPEC 9).
+
+    Args:
+        settings: What holds for the agent. Without them the detectors are on, with the documented thresholds: whoever
+            makes a guard wants one. Settings from a configuration file are taken as they are: there the detectors are
+            off unless the file says `enabled: true`.
+        tools: What is known about tools by their names; a host adapter extends it.
+        listeners: Called with every `LoopEvent`.
+        clock: Gives the time in seconds since the epoch, for run records; without it they hold none.
+        max_runs: Runs that are kept, and sessions; the least recently used one goes first (SPEC 3).
+        detectors: What is asked, in this order.
+
+    Example:
+        >>> from wheelspin import Guard, Outcome, ToolCall
+        >>> guard = Guard()
+        >>> for _ in range(21):
+        ...     call = ToolCall("read", {"path": "/a"}, run_id="r1")
+        ...     verdict = guard.before(call)
+        ...     if not verdict.stops:
+        ...         verdict = guard.after(call, Outcome.result("the same text"))
+        >>> str(verdict.action), verdict.code
+        ('block', 'generic_repeat')
+    """
+
+    strict = False
+    """Raise a crash of the guard instead of letting the call pass: for tests."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        tools: ToolTable = TOOLS,
+        listeners: Iterable[Callable[[LoopEvent], object]] = (),
+        clock: Callable[[], float] | None = None,
+        max_runs: int = 2000,
+        detectors: Iterable[Detector] = DETECTORS,
+    ) -> None:
+        self.settings = Settings(enabled=True) if settings is None else settings
+        self._tools = tools
+        self._listeners = (log, *listeners)
+        self._clock = clock
+        self._memory = Memory(self.settings.history_size, max_runs)
+        self._ladder = Ladder(filter(self._is_on, detectors), self.settings, self._crashed)
+        self._lock = allocate_lock()
+        self._events: list[LoopEvent] = []
+
+    def _is_on(self, detector: Detector) -> bool:
+        switched_off = detector.switch and not getattr(self.settings, detector.switch, True)
+        return bool(self.settings.enabled) and not switched_off
+
+    def before(self, call: ToolCall) -> Verdict:
+        """
+        Judge a call before it runs.
+
+        Args:
+            call: The call that the model asked for.
+
+        Returns:
+            `allow`: run it. `warn`: run it and add `advice` to its result, after the result was told to `after`.
+                `block`: answer it with `advice`, as one ordinary result that is flagged as an error. `abort`: the same,
+                and end the run.
+        """
+        try:
+            with self._lock:
+                verdict = self._before(call)
+        except Exception as crash:
+            self._crashed("guard", crash)
+            verdict = ALLOW
+        if self._events:
+            self._tell()
+        return verdict
+
+    def after(self, call: ToolCall, outcome: Outcome) -> Verdict:
+        """
+        Take in what came back from a call.
+
+        Args:
+            call: The call, with the arguments that it was run with, and the id that it was asked for with.
+            outcome: What came back. The outcome of a call that was blocked is known already and need not be told.
+
+        Returns:
+            `allow`, or `abort` where the loop goes on after a compaction (SPEC 7), or the run was ended before.
+        """
+        try:
+            with self._lock:
+                verdict = self._after(call, outcome)
+        except Exception as crash:
+            self._crashed("guard", crash)
+            verdict = ALLOW
+        if self._events:
+            self._tell()
+        return verdict
+
+    def compacted(self, session_id: str | None = None, *, ok: bool = True, agent_id: str | None = None) -> None:
+        """
+        Arm the post-compaction guard: the context of this session was shortened and the run goes on (SPEC 7).
+
+        Args:
+            session_id: The session, where the host has more than one.
+            ok: Whether the compaction succeeded; a failed one arms nothing.
+            agent_id: The agent.
+        """
+        if not ok or self.settings.enabled is False:
+            return
+        size = self.settings.window_size
+        with self._lock:
+            self._memory.session(session_id, agent_id).window.arm(size)
+        reason = f"post-compaction guard armed for {size} attempts"
+        armed = LoopEvent("armed", session_id=session_id, agent_id=agent_id, threshold=size, reason=reason)
+        self._events.append(armed)
+        self._tell()
+
+    def run_started(self, run_id: str, session_id: str | None = None, *, agent_id: str | None = None) -> None:
+        """Make this the run of the session's calls that name none. One that was ended begins anew."""
+        with self._lock:
+            self._memory.start_run(run_id, session_id, agent_id)
+
+    def user_message(self, session_id: str | None = None, *, agent_id: str | None = None) -> None:
+        """Open a new run, where the host gives no run ids: the user spoke (SPEC 3)."""
+        with self._lock:
+            self._memory.session(session_id, agent_id).prompts += 1
+
+    def reset(self, *, run_id: str | None = None, session_id: str | None = None, agent_id: str | None = None) -> None:
+        """Forget the runs and sessions that match every id given; everything where none is given."""
+        with self._lock:
+            self._memory.forget(run_id, session_id, agent_id)
+
+    def record(
+        self, run_id: str | None = None, session_id: str | None = None, *, agent_id: str | None = None
+    ) -> RunRecord | None:
+        """
+        Give the record of a run (SPEC 8).
+
+        Args:
+            run_id: The run; without it, the one that was used last.
+            session_id: Its session, where run ids alone do not tell runs apart.
+            agent_id: Its agent.
+
+        Returns:
+            The record, or `None` where no such run is remembered.
+        """
+        with self._lock:
+            return self._memory.record(run_id, session_id, agent_id)
+
+    def records(self) -> list[RunRecord]:
+        """Give the records of all runs that are remembered, the one that was used last first."""
+        with self._lock:
+            return list(self._memory.records())
+
+    def dump(self) -> dict[str, Any]:
+        """Give all that is remembered as plain JSON values: ids, tool names, digests and counts."""
+        with self._lock:
+            return self._memory.dump()
+
+    def load(self, state: dict[str, Any]) -> None:
+        """
+        Take over what `dump` gave, in place of what is remembered.
+
+        Raises:
+            ValueError: The state is damaged, or of another version.
+        """
+        with self._lock:
+            self._memory.load(state)
+
+    def _before(self, call: ToolCall) -> Verdict:
+        if self.settings.enabled is False:
+            return ALLOW
+        session, run = self._memory.place(call)
+        if run.ended is not None:
+            run.calls += 1
+            run.blocks += 1
+            return self._report(run.ended, call, run)
+        tool, signature = self._sign(call)
+        if run.rewritten:
+            signature = run.rewritten.get(signature, signature)
+        call_id = plain_id(call.id)
+        announced = run.history.calls.get(call_id) if call_id is not None else None
+        if announced is not None and announced.kind == "open":
+            if announced.signature == signature:
+                return run.told.get(call_id or "", ALLOW)
+            run.history.forget(announced)
+        else:
+            run.calls += 1
+        step = Step(tool.name, signature, call_id, tool.polls, session.window.compactions)
+        finding = self._ladder.judge(step, run.history)
+        if finding is None:
+            run.vetoes = 0
+            run.history.append(step)
+            return ALLOW
+        action, finding = self._ladder.climb(finding, step, run)
+        verdict = self._verdict(action, finding, call)
+        if action is Action.ABORT:
+            self._end(verdict, call, run)
+        elif step.kind == "open" and call_id is not None:
+            run.told[call_id] = verdict
+            if len(run.told) > run.history.size:
+                del run.told[next(iter(run.told))]
+        return self._report(verdict, call, run)
+
+    def _after(self, call: ToolCall, outcome: Outcome) -> Verdict:
+        if self.settings.enabled is False:
+            return ALLOW
+        session, run = self._memory.place(call)
+        tool, signature = self._sign(call)
+        call_id = plain_id(call.id)
+        step = run.history.calls.get(call_id) if call_id is not None else None
+        if step is None:
+            step, run = self._asked(call, call_id, signature, session, run)
+        if run.ended is not None:
+            return self._report(run.ended, call, run)
+        if outcome.kind in {"missing", "veto"} or (step is not None and step.kind != "open"):
+            return ALLOW
+        if step is None:
+            step = Step(tool.name, signature, call_id, tool.polls, session.window.compactions)
+            run.calls += 1
+            run.vetoes = 0
+            run.history.append(step)
+        elif step.signature != signature:
+            self._rewrite(step, signature, run)
+        kind = outcome.kind
+        if kind == "error" and says_unknown_tool((call.tool, tool.name), outcome.value):
+            kind = "unknown_tool"
+        print_, whole = digest_outcome(tool, outcome)
+        if run.history.resolve(step, kind, print_ if whole else None) and run.said:
+            self._ladder.progressed(step.signature, run)
+        if run.told and step.id is not None:
+            run.told.pop(step.id, None)
+        finding = session.window.observe(step) if session.window.left else None
+        if finding is None:
+            return ALLOW
+        verdict = self._verdict(Action.ABORT, finding, call)
+        self._end(verdict, call, run)
+        return self._report(verdict, call, run)
+
+    def _sign(self, call: ToolCall) -> tuple[Tool, bytes]:
+        """Give a call's tool and its signature; worked out once per call."""
+        signed = call.signed
+        if signed is None or signed[0] is not self._tools:
+            arguments = {} if call.arguments is None else call.arguments
+            tool = self._tools.look_up(call.tool, arguments)
+            signature = digest(tool.prefix, tool.identify(arguments) if tool.ignored else arguments)[0]
+            signed = call.signed = self._tools, (tool, signature)
+        return signed[1]
+
+    def _asked(
+        self, call: ToolCall, call_id: str | None, signature: bytes, session: Session, run: Run
+    ) -> tuple[Step | None, Run]:
+        """Give the step that an outcome belongs to, and its run, where the run has no call of this id (SPEC 3)."""
+        if call_id is None:
+            return run.history.open_call(run.rewritten.get(signature, signature)), run
+        before = self._memory.run_before(call, session)
+        if before is not None and call_id in before.history.calls:
+            return before.history.calls[call_id], before
+        return None, run
+
+    def _rewrite(self, step: Step, signature: bytes, run: Run) -> None:
+        """Take in that the host ran a call with other arguments (SPEC 3), and expect the same the next time."""
+        asked = [asked for asked, ran in run.rewritten.items() if ran == step.signature] or [step.signature]
+        run.rewritten.pop(signature, None)
+        run.rewritten.update({before: signature for before in asked if before != signature})
+        if len(run.rewritten) > run.history.size:
+            del run.rewritten[next(iter(run.rewritten))]
+        run.history.sign(step, signature)
+
+    def _verdict(self, action: Action, finding: Finding, call: ToolCall) -> Verdict:
+        advice = "" if action is Action.ALLOW else advice_on(finding, action, call.tool)
+        return Verdict(action, finding, reason=reason_for(finding, action, call.tool), advice=advice)
+
+    def _end(self, verdict: Verdict, call: ToolCall, run: Run) -> None:
+        run.ended = verdict
+        run.ended_tool = shown(call.tool)
+        run.ended_at_call = run.calls
+        run.ended_at = self._clock() if self._clock else None
+
+    def _report(self, verdict: Verdict, call: ToolCall, run: Run) -> Verdict:
+        """Make the event that goes with a verdict, if it says anything."""
+        finding = verdict.finding
+        if finding is not None and verdict.action is not Action.ALLOW:
+            event = LoopEvent(
+                _EVENTS[verdict.action],
+                run_id=run.run_id,
+                session_id=plain_id(call.session_id),
+                agent_id=plain_id(call.agent_id),
+                call_id=plain_id(call.id),
+                tool=shown(call.tool),
+                detector=finding.detector,
+                code=finding.code,
+                level=finding.level,
+                action=verdict.action,
+                count=finding.count,
+                threshold=finding.threshold,
+                fingerprints=tuple(signature.hex() for signature in finding.signatures),
+                reason=verdict.reason,
+            )
+            self._events.append(event)
+        return verdict
+
+    def _crashed(self, part: str, crash: Exception) -> None:
+        """Say that a part of the guard crashed: its type and place, never its text (SPEC 9)."""
+        if self.strict:
+            raise crash
+        place = crash.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else ""
+        reason = f"{part} crashed with {type(crash).__name__}{where}; the call passed"
+        self._events.append(LoopEvent("crash", code=part, reason=reason, cause=f"{type(crash).__name__}{where}"))
+
+    def _tell(self) -> None:
+        """Hand the events to the listeners; one that crashes is told of, too, but not for ever."""
+        while self._events:
+            event = self._events.pop(0)
+            for listener in self._listeners:
+                try:
+                    listener(event)
+                except Exception as crash:
+                    if event.kind != "crash":
+                        self._crashed("a listener", crash)

@@ -1,0 +1,33 @@
+"""
+Loop events as lines of the standard `logging` (SPEC 8).
+
+Silent unless the application configures logging. `logging` itself is imported with the first event, so that a hook
+process in which nothing happens does not pay for it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wheelspin.core.record import LoopEvent
+
+__all__ = ["log"]
+
+_LEVELS = {"warning": "WARNING", "block": "ERROR", "abort": "ERROR", "armed": "INFO", "crash": "ERROR"}
+
+
+def log(event: LoopEvent) -> None:
+    """Write an event to `wheelspin.loop_detection` or `wheelspin.post_compaction_guard`."""
+    import logging
+
+    root = logging.getLogger("wheelspin")
+    if not root.handlers:
+        root.addHandler(logging.NullHandler())
+    of_compaction = event.kind == "armed" or event.code == "compaction_loop_persisted"
+    logger = root.getChild("post_compaction_guard" if of_compaction else "loop_detection")
+    level = logging.getLevelNamesMapping()[_LEVELS[event.kind]]
+    if logger.isEnabledFor(level):
+        ids = {"run": event.run_id, "session": event.session_id, "agent": event.agent_id, "call": event.call_id}
+        where = " ".join(f"{name}={value}" for name, value in ids.items() if value is not None)
+        code = f"{event.code}: " if event.code else ""
+        logger.log(level, "%s%s%s", code, event.reason, f" [{where}]" if where else "")

@@ -1,0 +1,228 @@
+"""
+What the guard remembers of a run and of a session, in the open, and the form in which it is written down.
+
+The form is plain JSON values. Written and read back after every event, it gives the verdicts of a guard that was
+never stopped (SPEC 10). It holds ids, tool names, digests and counts, never arguments, results or their text.
+"""
+
+from __future__ import annotations
+
+from wheelspin.core.compaction import CompactionWindow
+from wheelspin.core.events import Action, Finding, Level, Verdict
+from wheelspin.core.history import History
+from wheelspin.core.record import RunRecord
+from wheelspin.core.step import Pattern, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Run", "Session"]
+
+
+class Run:
+    """
+    One run: its history, what was said and blocked in it, and its record.
+
+    Attributes:
+        history: The newest steps.
+        said: Patterns that were warned about, each with the findings since then that were not said.
+        told: The verdicts on open calls with a finding, by call id: a call that is announced again gets the same.
+        rewritten: Signatures that the model asked for and the host ran as another one, which is what will be judged.
+        vetoes: How many vetoes the run's newest steps are.
+        ended: The verdict that ended the run.
+    """
+
+    __slots__ = (
+        "blocks",
+        "calls",
+        "ended",
+        "ended_at",
+        "ended_at_call",
+        "ended_tool",
+        "history",
+        "rewritten",
+        "run_id",
+        "said",
+        "told",
+        "vetoes",
+        "warnings",
+    )
+
+    def __init__(self, run_id: str | None, history: History) -> None:
+        self.run_id = run_id
+        self.history = history
+        self.said: dict[tuple[str, tuple[bytes, ...]], int] = {}
+        self.told: dict[str, Verdict] = {}
+        self.rewritten: dict[bytes, bytes] = {}
+        self.vetoes = 0
+        self.calls = 0
+        self.warnings = 0
+        self.blocks = 0
+        self.ended: Verdict | None = None
+        self.ended_tool: str | None = None
+        self.ended_at_call: int | None = None
+        self.ended_at: float | None = None
+
+    def record(self, session_id: str | None, agent_id: str | None) -> RunRecord:
+        """Give the run's record (SPEC 8)."""
+        finding = self.ended.finding if self.ended else None
+        return RunRecord(
+            run_id=self.run_id,
+            session_id=session_id,
+            agent_id=agent_id,
+            calls=self.calls,
+            warnings=self.warnings,
+            blocks=self.blocks,
+            code=finding.code if finding else None,
+            detector=finding.detector if finding else None,
+            tool=self.ended_tool,
+            count=finding.count if finding else None,
+            threshold=finding.threshold if finding else None,
+            reason=self.ended.reason if self.ended else None,
+            ended_at_call=self.ended_at_call,
+            ended_at=self.ended_at,
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """Give the run as plain JSON values."""
+        steps = list(self.history)
+        patterns = list(dict.fromkeys(step.pattern for step in steps if step.pattern is not None))
+        return {
+            "run": self.run_id,
+            "steps": [_dump_step(step, patterns) for step in steps],
+            "patterns": [
+                [pattern.detector, pattern.threshold, _hexed(pattern.signatures), pattern.count, pattern.born]
+                for pattern in patterns
+            ],
+            "said": [[detector, _hexed(signatures), since] for (detector, signatures), since in self.said.items()],
+            "told": {call: _dump_verdict(verdict) for call, verdict in self.told.items()},
+            "rewritten": [[asked.hex(), ran.hex()] for asked, ran in self.rewritten.items()],
+            "vetoes": self.vetoes,
+            "calls": self.calls,
+            "warnings": self.warnings,
+            "blocks": self.blocks,
+            "ended": _dump_verdict(self.ended) if self.ended else None,
+            "endedTool": self.ended_tool,
+            "endedAtCall": self.ended_at_call,
+            "endedAt": self.ended_at,
+        }
+
+    @classmethod
+    def load(cls, data: dict[str, Any], size: int) -> Run:
+        """
+        Make a run from what `dump` gave.
+
+        Args:
+            data: The plain values.
+            size: Steps that its history keeps.
+
+        Raises:
+            KeyError, TypeError, ValueError: The values are none of ours.
+        """
+        patterns = [
+            Pattern(detector, threshold, _unhexed(signatures), count, born)
+            for detector, threshold, signatures, count, born in data["patterns"]
+        ]
+        run = cls(data["run"], History(size, [_load_step(step, patterns) for step in data["steps"]]))
+        run.said = {(detector, _unhexed(signatures)): since for detector, signatures, since in data["said"]}
+        run.told = {call: _load_verdict(verdict) for call, verdict in data["told"].items()}
+        run.rewritten = {bytes.fromhex(asked): bytes.fromhex(ran) for asked, ran in data["rewritten"]}
+        run.vetoes, run.calls = data["vetoes"], data["calls"]
+        run.warnings, run.blocks = data["warnings"], data["blocks"]
+        run.ended = _load_verdict(data["ended"]) if data["ended"] else None
+        run.ended_tool, run.ended_at_call = data["endedTool"], data["endedAtCall"]
+        run.ended_at = data["endedAt"]
+        return run
+
+
+class Session:
+    """
+    One conversation of one agent: the post-compaction guard, and which run is on.
+
+    Attributes:
+        window: The post-compaction guard's window.
+        run_id: The run that calls without a run id belong to, once the host has started one.
+        prompts: How often the user spoke where the host starts no runs: each opens a run without an id.
+    """
+
+    __slots__ = ("prompts", "run_id", "window")
+
+    def __init__(self) -> None:
+        self.window = CompactionWindow()
+        self.run_id: str | None = None
+        self.prompts = 0
+
+    def dump(self) -> dict[str, Any]:
+        """Give the session, without its runs, as plain JSON values."""
+        window = self.window
+        return {
+            "run": self.run_id,
+            "prompts": self.prompts,
+            "compactions": window.compactions,
+            "window": [window.size, window.left],
+            "signature": window.signature.hex() if window.signature else None,
+            "outcome": window.outcome.hex() if window.outcome else None,
+        }
+
+    @classmethod
+    def load(cls, data: dict[str, Any]) -> Session:
+        """
+        Make a session from what `dump` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: The values are none of ours.
+        """
+        session = cls()
+        session.run_id, session.prompts = data["run"], data["prompts"]
+        window = session.window
+        window.compactions = data["compactions"]
+        window.size, window.left = data["window"]
+        window.signature = bytes.fromhex(data["signature"]) if data["signature"] else None
+        window.outcome = bytes.fromhex(data["outcome"]) if data["outcome"] else None
+        return session
+
+
+def _hexed(signatures: tuple[bytes, ...]) -> list[str]:
+    return [signature.hex() for signature in signatures]
+
+
+def _unhexed(signatures: list[str]) -> tuple[bytes, ...]:
+    return tuple(bytes.fromhex(signature) for signature in signatures)
+
+
+def _dump_step(step: Step, patterns: list[Pattern]) -> list[Any]:
+    outcome = step.outcome.hex() if step.outcome else None
+    pattern = patterns.index(step.pattern) if step.pattern is not None else None
+    return [step.tool, step.signature.hex(), step.kind, outcome, step.id, step.polls, step.compactions, pattern]
+
+
+def _load_step(data: list[Any], patterns: list[Pattern]) -> Step:
+    tool, signature, kind, outcome, call, polls, compactions, pattern = data
+    step = Step(tool, bytes.fromhex(signature), polls=polls, id=call, compactions=compactions)
+    step.kind = kind
+    step.outcome = bytes.fromhex(outcome) if outcome else None
+    step.pattern = patterns[pattern] if pattern is not None else None
+    return step
+
+
+def _dump_verdict(verdict: Verdict) -> list[Any]:
+    finding = verdict.finding
+    seen = finding and [
+        finding.detector,
+        finding.level,
+        finding.count,
+        finding.threshold,
+        _hexed(finding.signatures),
+        finding.no_progress,
+    ]
+    return [verdict.action, verdict.reason, verdict.advice, seen]
+
+
+def _load_verdict(data: list[Any]) -> Verdict:
+    action, reason, advice, seen = data
+    finding = None
+    if seen:
+        detector, level, count, threshold, signatures, no_progress = seen
+        finding = Finding(detector, Level(level), count, threshold, _unhexed(signatures), no_progress=no_progress)
+    return Verdict(Action(action), finding, reason=reason, advice=advice)

@@ -1,0 +1,242 @@
+"""The history: its running tallies are those of a scan over all its steps."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from wheelspin.core.history import History
+from wheelspin.core.step import Pattern, Step
+
+SIGNATURES = [b"A", b"B", b"C"]
+TOOLS = {b"A": "x", b"B": "x", b"C": "y"}
+OUTCOMES = [b"1", b"1", b"1", b"2", None]
+
+
+class Answers(NamedTuple):
+    """What a history says of one signature."""
+
+    repeats: int
+    streak: int
+    misses: int
+    alternation: int
+    blocked: Pattern | None
+    open_call: Step | None
+    is_news: bool
+
+
+def _asked(history: History, signature: bytes) -> Answers:
+    return Answers(
+        history.repeats(signature),
+        history.streak(signature),
+        history.misses(TOOLS[signature]),
+        history.alternation(signature),
+        history.blocked(signature),
+        history.open_call(signature),
+        history.is_news(signature),
+    )
+
+
+def _scanned(history: History, signature: bytes) -> Answers:
+    steps = list(history)
+    mine = [step for step in steps if step.signature == signature]
+    alive = sorted({step.pattern for step in steps if step.pattern is not None}, key=lambda pattern: pattern.born)
+    blocking = [pattern for pattern in alive if signature in pattern.signatures]
+    return Answers(
+        len(mine),
+        _streak(mine),
+        _misses([step for step in steps if step.tool == TOOLS[signature]]),
+        _alternation(steps, signature),
+        blocking[0] if blocking else None,
+        next((step for step in reversed(mine) if step.kind == "open"), None),
+        not mine
+        and not any(_misses([step for step in steps if step.tool == tool]) for tool in ("x", "y"))
+        and not any(pattern.signatures for pattern in alive),
+    )
+
+
+def _streak(mine: list[Step]) -> int:
+    streak, outcome, has_outcome = 0, None, False
+    for step in reversed(mine):
+        if step.kind == "open":
+            continue
+        if step.kind != "veto":
+            if has_outcome and (step.outcome is None or outcome is None or step.outcome != outcome):
+                break
+            outcome, has_outcome = step.outcome, True
+        streak += 1
+    return streak
+
+
+def _misses(of_tool: list[Step]) -> int:
+    misses = 0
+    for step in reversed(of_tool):
+        if step.is_miss():
+            misses += 1
+        elif step.kind not in {"open", "veto"}:
+            break
+    return misses
+
+
+def _alternation(steps: list[Step], signature: bytes) -> int:
+    if len(steps) < 2 or steps[-2].signature != signature or steps[-1].signature == signature:
+        return 0
+    tail = [steps[-1], steps[-2]]
+    for step in reversed(steps[:-2]):
+        if step.signature != tail[-2].signature:
+            break
+        tail.append(step)
+    tail.reverse()
+    start = 0
+    newest: dict[bytes, bytes | None] = {}
+    for place, step in enumerate(tail):
+        if step.kind in {"open", "veto"}:
+            continue
+        if step.signature in newest:
+            before = newest[step.signature]
+            if step.outcome is None or before is None or step.outcome != before:
+                start = place
+        newest[step.signature] = step.outcome
+    return len(tail) - start + 1
+
+
+class HistoryMachine(RuleBasedStateMachine):
+    """Adds steps and outcomes in any order, and holds every tally against a scan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history = History(8)
+        self.patterns: list[Pattern] = []
+        self.added = 0
+        self.turn = 0
+
+    def _step(self, signature: bytes, call_id: str | None = None) -> Step:
+        self.added += 1
+        return Step(TOOLS[signature], signature, call_id)
+
+    @rule(signature=st.sampled_from(SIGNATURES), call_id=st.sampled_from([None, "c", "d"]))
+    def ask(self, signature: bytes, call_id: str | None) -> None:
+        self.history.append(self._step(signature, call_id))
+
+    @rule(sides=st.sampled_from([2, 3]))
+    def ask_in_turn(self, sides: int) -> None:
+        self.turn += 1
+        self.history.append(self._step(SIGNATURES[self.turn % sides]))
+
+    @rule(
+        signature=st.sampled_from(SIGNATURES),
+        kind=st.sampled_from(["result", "unknown_tool"]),
+        outcome=st.sampled_from(OUTCOMES),
+    )
+    def add_whole(self, signature: bytes, kind: str, outcome: bytes | None) -> None:
+        step = self._step(signature)
+        step.kind, step.outcome = kind, outcome
+        self.history.append(step)
+
+    @rule(
+        signature=st.sampled_from(SIGNATURES),
+        data=st.data(),
+        detector=st.sampled_from(["ping-pong", "unknown-tool-repeat"]),
+    )
+    def veto(self, signature: bytes, data: Any, detector: str) -> None:
+        step = self._step(signature)
+        if self.patterns and data.draw(st.booleans()):
+            pattern = data.draw(st.sampled_from(self.patterns))
+        else:
+            signatures = data.draw(st.lists(st.sampled_from(SIGNATURES), unique=True))
+            pattern = Pattern(detector, 2, tuple(signatures), 2, self.added)
+            self.patterns.append(pattern)
+        step.kind, step.pattern = "veto", pattern
+        self.history.append(step)
+
+    @precondition(lambda self: any(step.kind == "open" for step in self.history))
+    @rule(
+        data=st.data(),
+        kind=st.sampled_from(["result", "result", "error", "unknown_tool"]),
+        outcome=st.sampled_from(OUTCOMES),
+    )
+    def answer(self, data: Any, kind: str, outcome: bytes | None) -> None:
+        step = data.draw(st.sampled_from([step for step in self.history if step.kind == "open"]))
+        self.history.resolve(step, kind, outcome)
+
+    @precondition(lambda self: any(step.pattern is None for step in self.history))
+    @rule(data=st.data(), signature=st.sampled_from(SIGNATURES))
+    def run_with_other_arguments(self, data: Any, signature: bytes) -> None:
+        step = data.draw(st.sampled_from([step for step in self.history if step.pattern is None]))
+        step.tool = TOOLS[signature]
+        self.history.sign(step, signature)
+
+    @precondition(lambda self: len(self.history) > 0)
+    @rule(data=st.data())
+    def forget(self, data: Any) -> None:
+        self.history.forget(data.draw(st.sampled_from(list(self.history))))
+
+    @invariant()
+    def tallies_equal_a_scan(self) -> None:
+        for signature in SIGNATURES:
+            assert _scanned(self.history, signature) == _asked(self.history, signature)
+
+    @invariant()
+    def a_history_of_the_same_steps_says_the_same(self) -> None:
+        again = History(self.history.size, [copy.copy(step) for step in self.history])
+        for signature in SIGNATURES:
+            assert _asked(self.history, signature)._replace(open_call=None) == _asked(again, signature)._replace(
+                open_call=None
+            )
+
+
+class SmallHistoryMachine(HistoryMachine):
+    """The same with hardly any room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history = History(2)
+
+
+TestTallies = HistoryMachine.TestCase
+TestTalliesOfASmallHistory = SmallHistoryMachine.TestCase
+
+
+@given(size=st.integers(1, 5), count=st.integers(0, 20))
+def test_the_newest_steps_are_kept_in_order(size: int, count: int) -> None:
+    """A ring of any size holds the newest steps, oldest first."""
+    history = History(size)
+    steps = [Step("x", bytes([number])) for number in range(count)]
+    for step in steps:
+        history.append(step)
+
+    assert list(history) == steps[-size:]
+    assert len(history) == min(size, count)
+    assert history.newest is (steps[-1] if steps else None)
+
+
+def test_a_call_id_finds_its_newest_step_for_as_long_as_it_is_kept() -> None:
+    """Ids that are used again mean the newest call; those of dropped steps are forgotten."""
+    history = History(2)
+    first, second, third = (Step("x", b"A", call_id) for call_id in ("c", "c", "d"))
+    history.append(first)
+    history.append(second)
+    assert history.calls == {"c": second}
+
+    history.append(third)
+    assert history.calls == {"c": second, "d": third}
+
+    history.append(Step("x", b"A"))
+    assert history.calls == {"d": third}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_settled_asks_for_outcomes_of_the_newest_steps(count: int) -> None:
+    """More steps than there are cannot be settled."""
+    history = History(8)
+    for kind in ("open", "result", "veto"):
+        step = Step("x", b"A")
+        step.kind = kind
+        history.append(step)
+
+    assert history.settled(count) == (count <= 2)

@@ -1,0 +1,69 @@
+"""State: what is written down can be read back, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wheelspin import Guard, Outcome, Settings, ToolCall
+
+
+def _used() -> Guard:
+    guard = Guard()
+    guard.compacted("s1")
+    for number in range(25):
+        call = ToolCall("read", {}, id=f"c{number}", run_id="r1")
+        if not guard.before(call).stops:
+            guard.after(call, Outcome.result("x"))
+    guard.before(ToolCall("read", {"open": True}, id="open", run_id="r1"))
+    return guard
+
+
+def test_a_guard_that_takes_over_a_state_goes_on_where_the_other_stopped() -> None:
+    """The call that was blocked is blocked, with a count that goes on rising."""
+    guard = Guard()
+    guard.load(_used().dump())
+    finding = guard.before(ToolCall("read", {}, run_id="r1")).finding
+
+    assert finding is not None
+    assert finding.count == 25
+
+
+def test_a_state_is_taken_over_in_place_of_what_is_there() -> None:
+    """Nothing of before is left."""
+    guard = _used()
+    guard.load(Guard().dump())
+
+    assert guard.records() == []
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        {},
+        [],
+        {"version": 2, "sessions": [], "runs": []},
+        {"version": 1},
+        {"version": 1, "sessions": [[1]], "runs": []},
+        {"version": 1, "sessions": [], "runs": [[None, None, "r", {"steps": 1}]]},
+        {"version": 1, "sessions": [], "runs": [[None, None, "r", None]]},
+    ],
+)
+def test_what_is_no_state_is_refused_and_nothing_is_lost(state: Any) -> None:
+    """The guard keeps what it had."""
+    guard = _used()
+
+    with pytest.raises(ValueError, match="state of a guard"):
+        guard.load(state)
+    assert len(guard.records()) == 1
+
+
+def test_a_state_may_be_taken_over_with_a_shorter_history() -> None:
+    """The newest steps are kept."""
+    guard = Guard(Settings(enabled=True, history_size=5))
+    guard.load(_used().dump())
+
+    ((*_, run),) = guard.dump()["runs"]
+    assert len(run["steps"]) == 5
