@@ -1,0 +1,7 @@
+"""`python -m wheelspin`: the command line."""
+
+import sys
+
+from wheelspin.cli import main
+
+sys.exit(main())

@@ -1,0 +1,59 @@
+"""
+The command line: `wheelspin VERB`. One module a verb, which is loaded when it is called.
+
+Exit codes: 0 when all went well, 2 for bad input, with a paragraph that says what to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from wheelspin.errors import WheelspinError
+
+__all__ = ["main"]
+
+_BAD_INPUT = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Run a command.
+
+    Args:
+        arguments: The command line without the program's name; that of the process if left out.
+
+    Returns:
+        The exit code.
+    """
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except WheelspinError as problem:
+        print(f"wheelspin: {problem.diagnostics()}", file=sys.stderr)
+        return _BAD_INPUT
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    from importlib.metadata import version
+
+    from wheelspin.cli import config, explain, replay
+
+    parser = argparse.ArgumentParser(
+        prog="wheelspin", description="Traction control for tool-calling agents: sees, tells and stops loops."
+    )
+    parser.add_argument("--version", action="version", version=f"wheelspin {version('wheelspin')}")
+    verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for verb in (replay, config, explain):
+        verb.add_to(verbs)
+    return parser

@@ -1,0 +1,115 @@
+"""`wheelspin explain`: a trajectory, step by step: what the guard says to each call, and why."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from wheelspin.cli.config import agent_of
+from wheelspin.config import load_config
+from wheelspin.core.events import Action, Verdict
+from wheelspin.core.settings import Settings
+from wheelspin.trajectory import NOTATION, Played, play
+
+__all__ = ["add_to"]
+
+_STYLES = {Action.ALLOW: "", Action.WARN: "yellow", Action.BLOCK: "red", Action.ABORT: "bold red"}
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = verbs.add_parser(
+        "explain",
+        help="show step by step what the guard says to a trajectory",
+        description=NOTATION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("trajectory", help="the calls, such as 'A1*12 | A1*3'")
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="the configuration; without it, the defaults, switched on"
+    )
+    parser.add_argument("--agent", metavar="ID", help="the agent whose block holds")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    config = load_config(options.config) if options.config else None
+    agent = agent_of(config, options.agent)
+    settings = config.for_agent(agent) if config else Settings(enabled=True)
+    moves = play(options.trajectory, settings)
+    table = Table("call", "move", "verdict", "why", box=None, padding=(0, 2, 0, 0))
+    for row in _rows(moves, settings):
+        table.add_row(*row)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    for notice in config.resolve(agent).notices if config else ():
+        console.print(f"note: {notice}", markup=False)
+    return 0
+
+
+def _rows(moves: list[Played], settings: Settings) -> Iterator[tuple[str, str, str, str]]:
+    """Give a row for each move; moves of a kind of which there is nothing to say share one."""
+    quiet: list[Played] = []
+    for move in moves:
+        if quiet and not (_is_quiet(move) and move.token == quiet[-1].token):
+            yield _quiet_row(quiet)
+            quiet = []
+        if _is_quiet(move):
+            quiet.append(move)
+        else:
+            yield from _loud_rows(move, settings)
+    if quiet:
+        yield _quiet_row(quiet)
+
+
+def _is_quiet(move: Played) -> bool:
+    return move.verdict is not None and move.verdict.finding is None and not (move.after and move.after.stops)
+
+
+def _quiet_row(moves: list[Played]) -> tuple[str, str, str, str]:
+    first, last = moves[0].call, moves[-1].call
+    numbers = f"{first}" if first == last else f"{first}-{last}"
+    return numbers, _escaped(moves[0].token), "allow", ""
+
+
+def _loud_rows(move: Played, settings: Settings) -> Iterator[tuple[str, str, str, str]]:
+    if move.verdict is None:
+        yield "", _escaped(move.token), "", _sign(move.token, settings)
+        return
+    yield str(move.call), _escaped(move.token), _styled(move.verdict), _why(move.verdict)
+    if move.after is not None and move.after.stops:
+        yield "", "its outcome", _styled(move.after), _why(move.after)
+
+
+def _sign(token: str, settings: Settings) -> str:
+    if token == "/":
+        return "a new run: counts begin anew"
+    if token == "|!":
+        return "a compaction that fails arms nothing"
+    if settings.enabled is False:
+        return "a compaction; the post-compaction guard is off"
+    return f"a compaction: the post-compaction guard is armed for {settings.window_size} attempts"
+
+
+def _why(verdict: Verdict) -> str:
+    finding = verdict.finding
+    if finding is None:
+        return ""
+    said = " Not said again yet." if verdict.action is Action.ALLOW else ""
+    return _escaped(f"{finding.detector}: {verdict.reason}{said}")
+
+
+def _styled(verdict: Verdict) -> str:
+    style = _STYLES[verdict.action]
+    return f"[{style}]{verdict.action}[/{style}]" if style else str(verdict.action)
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,75 @@
+"""What a replay found, summed up: the data that every form of report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from wheelspin.replay import RunReport
+from wheelspin.source import Problem
+
+__all__ = ["FileReport", "Report", "Summary", "Totals"]
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What a replay found in one file."""
+
+    path: Path
+    format: str
+    """The title of its format."""
+    runs: list[RunReport]
+    problems: list[Problem] = field(default_factory=list)
+    """Places that could not be read, the first few of them."""
+    problem_count: int = 0
+    notices: tuple[str, ...] = ()
+    """What the user should know about how it was read."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """The sums over all runs."""
+
+    runs: int = 0
+    calls: int = 0
+    warned_runs: int = 0
+    blocked_runs: int = 0
+    ended_runs: int = 0
+    saved_calls: int = 0
+    tokens: int = 0
+    saved_tokens: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a replay found in all files."""
+
+    files: list[FileReport] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """Files that were named and cannot be read: what is the matter, and the next step."""
+    passed_over: list[Path] = field(default_factory=list)
+    """Files in a folder that are no sessions."""
+    notices: tuple[str, ...] = ()
+    """What the user should know about the configuration."""
+
+    def totals(self) -> Totals:
+        """Sum up all runs."""
+        totals = Totals()
+        for run in (run for file in self.files for run in file.runs):
+            totals.runs += 1
+            totals.calls += run.calls
+            totals.warned_runs += run.warnings > 0
+            totals.blocked_runs += run.blocks > 0
+            totals.ended_runs += run.ended is not None
+            totals.saved_calls += run.blocks
+            totals.tokens += run.tokens
+            totals.saved_tokens += run.saved_tokens
+        return totals
+
+
+class Report(Protocol):
+    """One form of report."""
+
+    def __call__(self, summary: Summary, out: TextIO) -> None:
+        """Write what a replay found."""

@@ -1,0 +1,53 @@
+"""
+The readers, in the order in which they are asked whether a file is theirs.
+
+One file, one format. To add one, write its file and name it here.
+"""
+
+from __future__ import annotations
+
+from wheelspin.errors import TranscriptError
+from wheelspin.source import Source
+from wheelspin.transcript import Reader
+from wheelspin.transcripts.anthropic_messages import AnthropicMessages
+from wheelspin.transcripts.claude_code import ClaudeCode
+from wheelspin.transcripts.codex import Codex
+from wheelspin.transcripts.events import Events
+from wheelspin.transcripts.openai_chat import OpenAIChat
+from wheelspin.transcripts.openclaw import OpenClaw
+
+__all__ = ["READERS", "reader_for"]
+
+READERS: tuple[Reader, ...] = (
+    ClaudeCode(),
+    Codex(),
+    OpenClaw(),
+    Events(),
+    AnthropicMessages(),
+    OpenAIChat(),
+)
+
+
+def reader_for(source: Source, name: str | None = None) -> Reader:
+    """
+    Give the reader of a file.
+
+    Args:
+        source: The file.
+        name: The format, where the user knows it; else it is found out by looking.
+
+    Raises:
+        TranscriptError: The file cannot be read, or is of no format that is known.
+    """
+    head = source.head()
+    if name is not None:
+        return next(reader for reader in READERS if reader.name == name)
+    for reader in READERS:
+        if reader.matches(head):
+            return reader
+    formats = ", ".join(reader.title for reader in READERS)
+    raise TranscriptError(
+        str(source.path),
+        "this is no session that Wheelspin can read",
+        f"It reads {formats}; see `--format` to name one.",
+    )

@@ -1,0 +1,56 @@
+"""Anthropic messages: one conversation or many, as programs that call the API themselves keep them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wheelspin.conversations import messages, sample
+from wheelspin.source import Head, Source
+from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.wire import anthropic
+
+_SIGNS = re.compile(rb'"type"\s*:\s*"(?:tool_use|tool_result|server_tool_use|mcp_tool_use)"')
+_TYPES = frozenset({"tool_use", "tool_result", "server_tool_use", "mcp_tool_use"})
+
+
+class AnthropicMessages(Reader):
+    """
+    Read Anthropic messages.
+
+    Each conversation of a file is a session of its own. A block of the type `compaction` is a compaction.
+    """
+
+    name = "anthropic_messages"
+    title = "Anthropic messages"
+
+    def matches(self, head: Head) -> bool:
+        """Tell it by blocks of Anthropic's types."""
+        found = sample(head)
+        if found:
+            return any(block.get("type") in _TYPES for message in found for block in anthropic.blocks_of(message))
+        is_json = head.data.lstrip()[:1] in {b"{", b"["} and not head.lines
+        return is_json and bool(_SIGNS.search(head.data)) and b'"role"' in head.data
+
+    def read(self, source: Source) -> Iterator[Event]:
+        """Give the events, message by message."""
+        conversation = None
+        calls = OpenCalls()
+        for line, session, message in messages(source):
+            if session != conversation:
+                conversation, calls = session, OpenCalls()
+            blocks = anthropic.blocks_of(message)
+            if any(block.get("type") == "compaction" for block in blocks):
+                yield Compacted(line, session)
+            if message["role"] == "assistant":
+                for call in anthropic.tool_uses(message, session_id=session):
+                    yield from calls.ask(line, call)
+                tokens = anthropic.tokens_of(message.get("usage"))
+                if tokens:
+                    yield Spent(line, tokens, session)
+            for block in blocks:
+                answered = calls.answered(block.get("tool_use_id"))
+                if answered is not None:
+                    yield Answered(line, answered, anthropic.outcome_of(answered, block))
+            if message["role"] == "user" and anthropic.is_prompt(message):
+                yield UserSpoke(line, session)

@@ -1,0 +1,122 @@
+"""Events: Wheelspin's own JSONL, one event a line, for tests and for hosts that write their own log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wheelspin.core.events import Outcome, ToolCall
+from wheelspin.source import Head, Source
+from wheelspin.transcript import (
+    Answered,
+    Asked,
+    Compacted,
+    Configured,
+    Event,
+    Reader,
+    RunStarted,
+    UserSpoke,
+)
+
+_MOST_WAITING = 10_000
+_TYPES = frozenset({"config", "call", "result", "compaction", "user_message", "run_start"})
+
+
+class Events(Reader):
+    """
+    Read events.
+
+    ```
+    {"type":"config","tools":{"loopDetection":{…}},"agents":{…}}      what holds; optional, the first line
+    {"type":"call","tool":"read","args":{…},"id":"c1","turn":"t1","run":"r1","agent":"main","session":"s1"}
+    {"type":"result","id":"c1","run":"r1","result":…}                 or "error":"…" with "error_kind":"…"
+    {"type":"compaction","ok":true,"agent":"main","session":"s1"}
+    {"type":"user_message"}
+    {"type":"run_start","run":"r2"}
+    ```
+
+    Every key but `type` and `tool` is optional; the agent is `main` unless it is named. A result belongs to the newest
+    open call of its id, without one to the newest open call of all. A result without `result` and `error` is one that
+    the host never learned. The error kinds `unknown_tool` and `denied` are outcomes of their own.
+    """
+
+    name = "events"
+    title = "events"
+
+    def matches(self, head: Head) -> bool:
+        """Tell it by the first line's type."""
+        return bool(head.lines) and head.lines[0].get("type") in _TYPES
+
+    def read(self, source: Source) -> Iterator[Event]:
+        """Give the events, line by line."""
+        waiting = _Waiting()
+        for line, entry in source.lines():
+            session, agent = _text(entry.get("session")), _text(entry.get("agent")) or "main"
+            match entry.get("type"):
+                case "call":
+                    call = _call(entry, session, agent)
+                    waiting.add(call)
+                    yield Asked(line, call)
+                case "result":
+                    answered = waiting.take(_text(entry.get("id")), _text(entry.get("run")))
+                    if answered is None:
+                        source.note(line, "a result without a call")
+                    else:
+                        yield Answered(line, answered, _outcome(entry))
+                case "compaction":
+                    yield Compacted(line, session, agent, entry.get("ok") is not False)
+                case "user_message":
+                    yield UserSpoke(line, session, agent)
+                case "run_start":
+                    yield RunStarted(line, _text(entry.get("run")) or "", session, agent)
+                case "config":
+                    yield Configured(line, {key: value for key, value in entry.items() if key != "type"})
+                case other:
+                    source.note(line, f"an event of the unknown type {other!r}")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) or value is None else str(value)
+
+
+def _call(entry: dict[str, Any], session: str | None, agent: str) -> ToolCall:
+    return ToolCall(
+        entry.get("tool", ""),
+        entry.get("args"),
+        id=_text(entry.get("id")),
+        turn_id=_text(entry.get("turn")),
+        run_id=_text(entry.get("run")),
+        session_id=session,
+        agent_id=agent,
+    )
+
+
+class _Waiting:
+    """The calls without a result, oldest first; one that is announced again is the newest."""
+
+    def __init__(self) -> None:
+        self._calls: dict[object, ToolCall] = {}
+
+    def add(self, call: ToolCall) -> None:
+        key = (call.id, call.run_id) if call.id is not None else object()
+        self._calls.pop(key, None)
+        self._calls[key] = call
+        if len(self._calls) > _MOST_WAITING:
+            del self._calls[next(iter(self._calls))]
+
+    def take(self, call_id: str | None, run_id: str | None) -> ToolCall | None:
+        """Give the newest call that fits the ids, and take it out."""
+        for key in reversed(self._calls):
+            call = self._calls[key]
+            if call_id in {None, call.id} and run_id in {None, call.run_id}:
+                return self._calls.pop(key)
+        return None
+
+
+def _outcome(entry: dict[str, Any]) -> Outcome:
+    if "error" in entry:
+        kind = _text(entry.get("error_kind")) or ""
+        if kind == "unknown_tool":
+            return Outcome.unknown_tool(entry["error"])
+        return Outcome.denied(entry["error"]) if kind == "denied" else Outcome.error(entry["error"], kind)
+    return Outcome.result(entry["result"]) if "result" in entry else Outcome.missing()

@@ -1,0 +1,60 @@
+"""OpenAI chat messages: one conversation or many, as in tau-bench's results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wheelspin.conversations import messages, sample
+from wheelspin.core.events import ToolCall
+from wheelspin.source import Head, Source
+from wheelspin.transcript import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.wire import openai_chat
+
+_SIGNS = re.compile(rb'"tool_calls"\s*:|"role"\s*:\s*"tool"|"function_call"\s*:|"tool_call_id"\s*:')
+_MESSAGE = re.compile(rb'"role"\s*:\s*"(?:system|user|assistant|developer)"')
+_RESULTS = frozenset({"tool", "function"})
+
+
+class OpenAIChat(Reader):
+    """
+    Read OpenAI chat messages.
+
+    Each conversation of a file is a session of its own. The format marks no errors and no compactions.
+    """
+
+    name = "openai_chat"
+    title = "OpenAI chat messages"
+
+    def matches(self, head: Head) -> bool:
+        """Tell it by messages with calls in OpenAI's way; a conversation without any calls is taken for one, too."""
+        found = sample(head)
+        if found:
+            return any(message.get("role") in {"user", "assistant", "tool", "system"} for message in found)
+        is_json = head.data.lstrip()[:1] in {b"{", b"["} and not head.lines
+        return is_json and bool(_SIGNS.search(head.data) or _MESSAGE.search(head.data))
+
+    def read(self, source: Source) -> Iterator[Event]:
+        """Give the events, message by message."""
+        conversation = None
+        calls = OpenCalls()
+        unnamed: list[ToolCall] = []
+        for line, session, message in messages(source):
+            if session != conversation:
+                conversation, calls, unnamed = session, OpenCalls(), []
+            role = message["role"]
+            if role == "user":
+                yield UserSpoke(line, session)
+            elif role == "assistant":
+                for call in openai_chat.tool_calls(message, session_id=session):
+                    unnamed += [call] if call.id is None else []
+                    yield from calls.ask(line, call)
+                tokens = openai_chat.tokens_of(message.get("usage"))
+                if tokens:
+                    yield Spent(line, tokens, session)
+            elif role in _RESULTS:
+                answered = calls.answered(message.get("tool_call_id"))
+                if answered is None and unnamed:
+                    answered = unnamed.pop()
+                if answered is not None:
+                    yield Answered(line, answered, openai_chat.outcome_of(answered, message))

@@ -1,0 +1,74 @@
+"""Anthropic's messages: `tool_use` and `tool_result` blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wheelspin.core.events import Outcome, ToolCall
+from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+
+__all__ = ["blocks_of", "content_of", "is_prompt", "outcome_of", "tokens_of", "tool_uses"]
+
+_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+
+
+def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the content blocks of a message; a text alone is one block."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def tool_uses(message: dict[str, Any], **ids: str | None) -> Iterator[ToolCall]:
+    """
+    Give the calls that a message of the assistant asks for.
+
+    Args:
+        message: The message.
+        **ids: `turn_id`, `session_id` and `agent_id` of the calls.
+    """
+    for block in blocks_of(message):
+        if block.get("type") in _CALLS:
+            call_id = block.get("id")
+            yield ToolCall(
+                str(block.get("name") or ""),
+                block.get("input"),
+                id=call_id if isinstance(call_id, str) else None,
+                **ids,
+            )
+
+
+def content_of(block: dict[str, Any]) -> object:
+    """Give the content of a result block: a lone text block as its text, everything else as it is."""
+    content = block.get("content")
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        only = content[0]
+        if only.get("type") == "text" and set(only) <= {"type", "text", "cache_control"}:
+            return only.get("text")
+    return content
+
+
+def outcome_of(call: ToolCall, block: dict[str, Any]) -> Outcome:
+    """Give the outcome that a `tool_result` block of this call tells."""
+    content = content_of(block)
+    failed = block.get("is_error") is True
+    if call.tool.strip().lower() in SHELL_TOOLS:
+        return shell_outcome(content, failed=failed)
+    return Outcome.error(content) if failed else Outcome.result(content)
+
+
+def is_prompt(message: dict[str, Any]) -> bool:
+    """Tell whether a message of the user is a prompt: it says something, and brings no results."""
+    blocks = blocks_of(message)
+    return bool(blocks) and not any(str(block.get("type")).endswith("tool_result") for block in blocks)
+
+
+def tokens_of(usage: object) -> int:
+    """Give all tokens of a usage record: what was read, cached or not, and what was written."""
+    if not isinstance(usage, dict):
+        return 0
+    counts = (usage.get(key) for key in _USAGE)
+    return sum(count for count in counts if isinstance(count, int))

@@ -1,0 +1,75 @@
+"""OpenAI's chat messages: `tool_calls` of the assistant, and messages of the role `tool`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from wheelspin.core.events import Outcome, ToolCall
+from wheelspin.core.unknown_tool import says_unknown_tool
+from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+
+__all__ = ["decoded", "outcome_of", "tokens_of", "tool_calls"]
+
+
+def decoded(arguments: object) -> object:
+    """Give arguments as values: they come as JSON text; text that is none stays as it is, and counts as it is."""
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        value: object = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return value
+
+
+def tool_calls(message: dict[str, Any], **ids: str | None) -> Iterator[ToolCall]:
+    """
+    Give the calls that a message of the assistant asks for, the one of the older form `function_call` included.
+
+    Args:
+        message: The message.
+        **ids: `turn_id`, `session_id` and `agent_id` of the calls.
+    """
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if not isinstance(call, dict):
+            continue
+        function = call.get("function") or call.get("custom") or call
+        if isinstance(function, dict):
+            yield _call(function, call.get("id"), ids)
+    function = message.get("function_call")
+    if isinstance(function, dict):
+        yield _call(function, None, ids)
+
+
+def _call(function: dict[str, Any], call_id: object, ids: dict[str, str | None]) -> ToolCall:
+    arguments = function.get("arguments", function.get("input"))
+    return ToolCall(
+        str(function.get("name") or ""),
+        decoded(arguments),
+        id=call_id if isinstance(call_id, str) else None,
+        **ids,
+    )
+
+
+def outcome_of(call: ToolCall, message: dict[str, Any]) -> Outcome:
+    """Give the outcome that a message of the role `tool` tells. The format has no flag for errors."""
+    content = message.get("content")
+    if says_unknown_tool((call.tool,), content):
+        return Outcome.unknown_tool(content)
+    if call.tool.strip().lower() in SHELL_TOOLS:
+        return shell_outcome(content)
+    return Outcome.result(content)
+
+
+def tokens_of(usage: object) -> int:
+    """Give all tokens of a usage record."""
+    if not isinstance(usage, dict):
+        return 0
+    total = usage.get("total_tokens")
+    if isinstance(total, int):
+        return total
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return sum(count for count in counts if isinstance(count, int))
