@@ -39,7 +39,7 @@ def messages(source: Source) -> Iterator[Message]:
         for number, found in enumerate(_lists(item, 0), 1):
             for message in found:
                 if _is_message(message):
-                    yield Message(place, f"{place}.{number}", message)
+                    yield Message(place, f"{place}" if number == 1 else f"{place}.{number}", message)
 
 
 def sample(head: Head) -> list[dict[str, Any]]:

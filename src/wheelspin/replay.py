@@ -55,6 +55,7 @@ class Sighting:
     detector: str
     code: str
     count: int
+    """The count at the first of them."""
     threshold: int
     reason: str
     times: int = 1
@@ -97,6 +98,10 @@ class RunReport:
         """Whether the guard would have said nothing."""
         return not self.sightings
 
+    def has(self, action: Action) -> bool:
+        """Tell whether the guard would have taken this action."""
+        return any(sighting.action is action for sighting in self.sightings)
+
     def settle(self) -> None:
         """Count the tokens of the turn that is over."""
         turn, self.turn = self.turn, _Turn()
@@ -111,7 +116,8 @@ class Replay:
 
     Args:
         config: What holds. Without it, `settings` do.
-        agent: The agent whose block holds for events that name none.
+        agent: The agent whose block holds for events that name none, and for agents without a block of their own; left
+            out, these have the block of `main` and the global one.
         settings: What holds where there is no configuration.
         tools: What is known about the host's tools.
 
@@ -129,19 +135,26 @@ class Replay:
     ) -> None:
         self._config = config
         self._is_given = config is not None
-        self._agent = agent or _MAIN
+        self._agent = (agent or _MAIN).strip().lower()
+        self._others = self._agent if agent else ""
         self._settings = Settings(enabled=True) if settings is None else settings
         self._tools = tools
         self._guards: dict[str, Guard] = {}
         self._runs: dict[tuple[str | None, str | None, str], RunReport] = {}
         self._started: dict[tuple[str | None, str | None], str] = {}
         self._prompts: dict[tuple[str | None, str | None], int] = {}
+        self._counts: dict[tuple[str | None, str | None], int] = {}
         self._stopped: dict[int, ToolCall] = {}
 
     @property
     def runs(self) -> list[RunReport]:
         """What would have become of each run, in the order of their first calls."""
         return list(self._runs.values())
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is a configuration: given, or found in the file."""
+        return self._config is not None
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -182,7 +195,7 @@ class Replay:
     def _guard(self, agent_id: str | None) -> Guard:
         name = (agent_id or self._agent).strip().lower()
         if self._config is not None and name not in self._config.agents:
-            name = self._agent.strip().lower()
+            name = self._others
         guard = self._guards.get(name)
         if guard is None:
             settings = self._config.for_agent(name) if self._config else self._settings
@@ -194,7 +207,9 @@ class Replay:
         name = call.run_id or self._started.get(key) or f"#{self._prompts.get(key, 0)}"
         run = self._runs.get((*key, name))
         if run is None:
-            run = self._runs[(*key, name)] = RunReport(call.session_id, call.agent_id, name, line)
+            self._counts[key] = self._counts.get(key, 0) + 1
+            shown = f"#{self._counts[key]}" if name.startswith("#") else name
+            run = self._runs[(*key, name)] = RunReport(call.session_id, call.agent_id, shown, line)
         return run
 
     def _asked(self, event: Asked) -> Verdict:
@@ -255,7 +270,6 @@ class Replay:
             run.ended = finding.code
         elif newest is not None and newest.action is Action.BLOCK is verdict.action and newest.code == finding.code:
             newest.times += 1
-            newest.count = finding.count
             return
         run.sightings.append(
             Sighting(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TextIO
 
+from wheelspin.core.events import Action
 from wheelspin.replay import RunReport
 from wheelspin.source import Problem
 
@@ -20,6 +21,8 @@ class FileReport:
     format: str
     """The title of its format."""
     runs: list[RunReport]
+    place: str = "line"
+    """What its places are called: lines, or the items of a list."""
     problems: list[Problem] = field(default_factory=list)
     """Places that could not be read, the first few of them."""
     problem_count: int = 0
@@ -59,9 +62,9 @@ class Summary:
         for run in (run for file in self.files for run in file.runs):
             totals.runs += 1
             totals.calls += run.calls
-            totals.warned_runs += run.warnings > 0
-            totals.blocked_runs += run.blocks > 0
-            totals.ended_runs += run.ended is not None
+            totals.warned_runs += run.has(Action.WARN)
+            totals.blocked_runs += run.has(Action.BLOCK)
+            totals.ended_runs += run.has(Action.ABORT)
             totals.saved_calls += run.blocks
             totals.tokens += run.tokens
             totals.saved_tokens += run.saved_tokens

@@ -83,7 +83,7 @@ class Source:
         data = b""
         lines: list[dict[str, Any]] = []
         with self._open() as stream:
-            for number, line in self._lines_of(stream):
+            for number, line in self._lines_of(stream, note=lambda *_: None):
                 data += line
                 value = _parsed(line)
                 if isinstance(value, dict):
@@ -107,7 +107,7 @@ class Source:
             TranscriptError: The file cannot be opened.
         """
         with self._open() as stream:
-            for number, line in self._lines_of(stream):
+            for number, line in self._lines_of(stream, self.note):
                 value = _parsed(line)
                 if type(value) is dict:
                     yield number, value
@@ -148,14 +148,14 @@ class Source:
             except ijson.JSONError as problem:
                 self.note(place + 1, f"no JSON from here on ({problem})")
 
-    def _lines_of(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    def _lines_of(self, stream: IO[bytes], note: Callable[[int, str], object]) -> Iterator[tuple[int, bytes]]:
         """Give the lines with their numbers, as far as the file can be read."""
         number = 0
         try:
             while line := stream.readline(_LONGEST_LINE):
                 number += 1
                 if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
-                    self.note(number, f"longer than {_LONGEST_LINE >> 20} MB")
+                    note(number, f"longer than {_LONGEST_LINE >> 20} MB")
                     while line and not line.endswith(b"\n"):
                         line = stream.readline(_LONGEST_LINE)
                     continue
@@ -165,7 +165,7 @@ class Source:
         except (OSError, EOFError, zlib.error) as problem:
             if number == 0:
                 raise self._unreadable(problem) from None
-            self.note(number + 1, "the file breaks off here")
+            note(number + 1, "the file breaks off here")
 
     def _is_gzip(self) -> bool:
         with self.path.open("rb") as stream:

@@ -126,6 +126,8 @@ class Reader(ABC):
     """Its name, as `--format` takes it: the host's name, in snake case."""
     title: ClassVar[str]
     """What people call the format."""
+    place: ClassVar[str] = "line"
+    """What the numbers of its events count: lines, or the items of a list."""
     tools: ClassVar[ToolTable] = TOOLS
     """What is known about the host's tools."""
 

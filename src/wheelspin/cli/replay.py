@@ -115,10 +115,14 @@ def _play(
         raise TranscriptError(
             str(path), f"its configuration is wrong: {problem.diagnostics()}", "Mend that line."
         ) from None
-    notices = replay.notices if config is None else ()
+    notices = list(replay.notices if config is None else ())
+    if config is None and is_own_log and not replay.is_configured:
+        notices.append("it holds no configuration: the detectors are off, as they are by default; see `--config`")
     if not replay.runs:
-        notices = (*notices, "there is no tool call in it")
-    return FileReport(path, reader.title, replay.runs, source.problems, source.problem_count, notices)
+        notices.append("there is no tool call in it")
+    return FileReport(
+        path, reader.title, replay.runs, reader.place, source.problems, source.problem_count, tuple(notices)
+    )
 
 
 def _write_verdict(path: Path, judged: Judged) -> None:

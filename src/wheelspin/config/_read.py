@@ -15,6 +15,7 @@ from wheelspin.errors import ConfigError, Fault
 __all__ = ["read"]
 
 _DEEPEST = 500
+_CLOSED = frozenset({"array", "comment", "object", "string"})
 _PLACE = re.compile(r"(?:Unclosed b'(?P<what>\w+)' )?.*near (?P<offset>\d+)")
 _BOMS = {
     codecs.BOM_UTF8: "UTF-8",
@@ -73,13 +74,14 @@ def _syntax_fault(text: str, problem: pyjson5.Json5DecoderException) -> Fault:
     message = str(problem.args[0])
     place = _PLACE.search(message)
     offset = max(0, int(place.group("offset")) - 1) if place else len(text)
+    if isinstance(problem, pyjson5.Json5ExtraData):
+        offset = len(text) - len(text[offset + 1 :].lstrip())
     line, column = line_and_column(text, offset)
     where = f"line {line}, column {column}"
     if isinstance(problem, pyjson5.Json5NestingTooDeep):
         return Fault("", f"it is nested more than {_DEEPEST} levels deep at {where}", hint="make it flatter")
-    if isinstance(problem, pyjson5.Json5EOF):
-        what = place.group("what") if place else None
-        found = f"the {what or 'text'} that begins at {where} is never closed"
-        return Fault("", found, hint="the file may have been cut off")
+    what = place.group("what") if place else None
+    if what in _CLOSED:
+        return Fault("", f"the {what} that begins at {where} is never closed", hint="the file may have been cut off")
     found = f"{text[offset]!r} at {where} is no JSON5" if offset < len(text) else "it ends too early"
     return Fault("", found, hint="look for a missing comma, quote or bracket just before it")

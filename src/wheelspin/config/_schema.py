@@ -78,7 +78,7 @@ class LoopDetection(_Ours):
         default=NUMBERS["global_circuit_breaker_threshold"],
         description="Repeats without progress that end the run; above criticalThreshold.",
     )
-    detectors: Detectors = Field(default=Detectors(), description="Switches of single detectors.")
+    detectors: Detectors = Field(default=Detectors(), description="Which detectors are on.")
     post_compaction_guard: PostCompactionGuard = Field(
         default=PostCompactionGuard(), description="The guard after a compaction."
     )

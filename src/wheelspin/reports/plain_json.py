@@ -29,6 +29,7 @@ def _file(file: FileReport) -> dict[str, Any]:
     return {
         "path": str(file.path),
         "format": file.format,
+        "place": file.place,
         "runs": [_run(run) for run in file.runs],
         "problems": [problem._asdict() for problem in file.problems],
         "problemCount": file.problem_count,

@@ -6,7 +6,6 @@ from typing import TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from wheelspin.core.advice import shown
 from wheelspin.core.events import Action
@@ -34,13 +33,13 @@ def _file(console: Console, file: FileReport) -> None:
     for notice in file.notices:
         console.print(f"  note: {escape(notice)}")
     for problem in file.problems[:_PROBLEMS_SHOWN]:
-        console.print(f"  [yellow]not read[/yellow] line {problem.line}: {escape(problem.what)}")
+        console.print(f"  [yellow]not read[/yellow] {file.place} {problem.line}: {escape(problem.what)}")
     if file.problem_count > _PROBLEMS_SHOWN:
-        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN} lines more")
+        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN:,} {file.place}s more")
     clean = sum(run.is_clean for run in file.runs)
     for run in file.runs:
         if not run.is_clean:
-            _run(console, run)
+            _run(console, run, file.place)
     if clean and clean == len(file.runs):
         console.print("  [green]clean[/green]")
     elif clean:
@@ -48,30 +47,29 @@ def _file(console: Console, file: FileReport) -> None:
     console.print()
 
 
-def _run(console: Console, run: RunReport) -> None:
+def _run(console: Console, run: RunReport, place: str) -> None:
     whose = f" of agent {run.agent}" if run.agent not in {None, "main"} else ""
     session = f" in session {run.session}" if run.session else ""
-    console.print(
-        f"  run {escape(run.run)}{escape(whose)}{escape(session)}, from line {run.line}: {_counted(run.calls, 'call')}"
-    )
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for sighting in run.sightings:
-        table.add_row(*_row(sighting))
-    console.print(table)
+    where = escape(f"{run.run}{whose}{session}, from {place} {run.line}")
+    console.print(f"  run {where}: {_counted(run.calls, 'call')}")
+    rows = [_row(sighting, place) for sighting in run.sightings]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for sighting, row in zip(run.sightings, rows, strict=True):
+        style = _STYLES[sighting.action]
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        console.print(f"    [{style}]{sighting.action:<5}[/{style}]  {escape('  '.join(cells).rstrip())}")
     if run.blocks:
         tokens = f", {run.saved_tokens:,} of {run.tokens:,} tokens" if run.tokens else ""
         console.print(f"    saved {_counted(run.blocks, 'call')}{tokens}")
 
 
-def _row(sighting: Sighting) -> tuple[str, ...]:
-    style = _STYLES[sighting.action]
-    stays = f", and the next {sighting.times - 1}" if sighting.times > 1 else ""
+def _row(sighting: Sighting, place: str) -> tuple[str, ...]:
+    more = f" and {sighting.times - 1} more" if sighting.times > 1 else ""
     return (
-        f"    [{style}]{sighting.action}[/{style}]",
-        f"line {sighting.line}",
-        f"call {sighting.call}{stays}",
-        f"[bold]{escape(shown(sighting.tool))}[/bold]",
-        f"{sighting.detector}, {sighting.count} (limit {sighting.threshold})",
+        f"call {sighting.call}{more}",
+        f"{place} {sighting.line}",
+        shown(sighting.tool),
+        f"{sighting.detector}: {sighting.count} of {sighting.threshold}",
     )
 
 

@@ -23,6 +23,7 @@ class AnthropicMessages(Reader):
 
     name = "anthropic_messages"
     title = "Anthropic messages"
+    place = "item"
 
     def matches(self, head: Head) -> bool:
         """Tell it by blocks of Anthropic's types."""

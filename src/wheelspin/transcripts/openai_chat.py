@@ -25,6 +25,7 @@ class OpenAIChat(Reader):
 
     name = "openai_chat"
     title = "OpenAI chat messages"
+    place = "item"
 
     def matches(self, head: Head) -> bool:
         """Tell it by messages with calls in OpenAI's way; a conversation without any calls is taken for one, too."""

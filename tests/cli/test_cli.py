@@ -1,0 +1,439 @@
+"""The command line, as a user calls it: what it prints, what it returns, what it says when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.conftest import ROOT
+from wheelspin.cli import main
+
+SESSIONS = ROOT / "examples" / "sessions"
+CONFIG = """{
+  tools: { loopDetection: { enabled: true, historySize: 15, warningThreshold: 3 } },
+  agents: { list: [{ id: "safe-runner", tools: { loopDetection: { criticalThreshold: 2 } } }] },
+}"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A configuration with a notice."""
+    path = tmp_path / "openclaw.json5"
+    path.write_text(CONFIG)
+    return path
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+class TestReplay:
+    def test_it_tells_of_each_file_and_run_and_sums_up(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Where it would have acted, which detector, what it would have saved."""
+        code, out, err = _run(capsys, "replay", SESSIONS)
+
+        assert (code, err) == (0, "")
+        assert f"{SESSIONS / 'claude-code.jsonl'}  Claude Code sessions: 2 runs, 43 calls" in out
+        assert "warn   call 12             line 24  Bash  generic-repeat: 10 of 10" in out
+        assert "block  call 22 and 9 more  line 44  Bash  generic-repeat: 20 of 20" in out
+        assert "abort  call 32 and 3 more  line 64  Bash  global-circuit-breaker: 30 of 30" in out
+        assert "saved 14 calls, 341,138 of 735,608 tokens" in out
+        assert "clean 1 other run" in out
+        assert out.splitlines()[-1].startswith(
+            "6 files, 10 runs, 147 calls: 4 warned, 5 blocked, 3 ended; 35 calls and"
+        )
+
+    def test_all_four_actions_and_a_clean_run_are_in_the_samples(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The demo shows what there is to see."""
+        _, out, _ = _run(capsys, "replay", "--json", SESSIONS)
+        runs = [run for file in json.loads(out)["files"] for run in file["runs"]]
+
+        assert {sighting["action"] for run in runs for sighting in run["sightings"]} == {"warn", "block", "abort"}
+        assert any(not run["sightings"] for run in runs)
+
+    def test_no_argument_and_no_result_is_in_a_report(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """They can hold secrets."""
+        for options in ((), ("--json",), ("--verdicts",)):
+            _, out, _ = _run(capsys, "replay", *options, SESSIONS)
+            assert "pytest" not in out
+            assert "assert 90 == 100" not in out
+
+    def test_the_report_for_programs_is_one_document(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Keys in camel case, paths and sums included."""
+        _, out, _ = _run(capsys, "replay", "--json", SESSIONS / "events.jsonl")
+        document = json.loads(out)
+        (file,) = document["files"]
+
+        assert file["path"] == str(SESSIONS / "events.jsonl")
+        assert file["runs"][0]["sightings"][0] == {
+            "action": "warn",
+            "line": 8,
+            "call": 4,
+            "tool": "fetch",
+            "detector": "generic-repeat",
+            "code": "generic_repeat",
+            "count": 3,
+            "threshold": 3,
+            "reason": "`fetch` was called 3 times with the same arguments (limit 3).",
+            "times": 1,
+        }
+        assert document["totals"] == {
+            "runs": 2,
+            "calls": 14,
+            "warnedRuns": 1,
+            "blockedRuns": 1,
+            "endedRuns": 1,
+            "savedCalls": 5,
+            "tokens": 0,
+            "savedTokens": 0,
+        }
+
+    def test_verdicts_are_one_line_for_each_call_result_and_compaction(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """With the file's line, the action, the finding and the reason."""
+        path = tmp_path / "e.jsonl"
+        events: list[dict[str, Any]] = [
+            {
+                "type": "config",
+                "tools": {"loopDetection": {"enabled": True, "warningThreshold": 1, "criticalThreshold": 2}},
+            },
+            {"type": "compaction", "ok": False},
+        ]
+        for number in range(4):
+            events += [
+                {"type": "call", "tool": "read", "id": f"c{number}"},
+                {"type": "result", "id": f"c{number}", "result": "x"},
+            ]
+        events.append({"type": "user_message"})
+        path.write_text("".join(json.dumps(event) + "\n" for event in events))
+        _, out, _ = _run(capsys, "replay", "--format", "events", "--verdicts", path)
+        lines = [json.loads(line) for line in out.splitlines()]
+
+        assert [(line["line"], line["type"], line["action"]) for line in lines] == [
+            (2, "compaction", "allow"),
+            (3, "call", "allow"),
+            (4, "result", "allow"),
+            (5, "call", "warn"),
+            (6, "result", "allow"),
+            (7, "call", "block"),
+            (8, "result", "allow"),
+            (9, "call", "block"),
+            (10, "result", "allow"),
+        ]
+        assert lines[5] == {
+            "file": str(path),
+            "line": 7,
+            "type": "call",
+            "action": "block",
+            "level": "critical",
+            "detector": "generic-repeat",
+            "count": 2,
+            "code": "generic_repeat",
+            "reason": (
+                "`read` was called 2 times with the same arguments and gave the same outcome each time (limit 2); "
+                "this call is blocked."
+            ),
+        }
+        assert lines[6]["reason"] == "the call was blocked, so its result is skipped"
+        assert lines[1] == {
+            "file": str(path),
+            "line": 3,
+            "type": "call",
+            "action": "allow",
+            "level": None,
+            "detector": None,
+            "count": None,
+            "code": None,
+            "reason": None,
+        }
+
+    def test_a_configuration_holds_for_all_files(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
+        """Its notices come with the sums."""
+        _, out, _ = _run(capsys, "replay", "--config", config, SESSIONS / "openclaw.jsonl")
+
+        assert "known-poll-no-progress: 3 of 3" in out
+        assert "note: `criticalThreshold` 20 can never be reached with 15 steps kept" in out
+
+        _, out, _ = _run(capsys, "replay", "--config", config, "--agent", "Safe-Runner", SESSIONS / "openclaw.jsonl")
+        assert "known-poll-no-progress: 4 of 4" in out
+
+    def test_what_is_no_session_is_passed_over_in_a_folder(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """And counted; the rest is read."""
+        (tmp_path / "package.json").write_text('{"name": "x"}')
+        (tmp_path / "notes.txt").write_text("x")
+        (tmp_path / "deep").mkdir()
+        (tmp_path / "deep" / "s.jsonl").write_bytes((SESSIONS / "events.jsonl").read_bytes())
+        code, out, err = _run(capsys, "replay", tmp_path)
+
+        assert (code, err) == (0, "")
+        assert "passed over 1 file that is no session" in out
+        assert "1 file, 2 runs" in out
+
+    def test_a_file_that_was_named_and_is_none_of_ours_is_an_error(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """The rest is read all the same."""
+        wrong = tmp_path / "package.json"
+        wrong.write_text('{"name": "x"}')
+        code, out, err = _run(capsys, "replay", wrong, SESSIONS / "events.jsonl")
+
+        assert code == 2
+        assert err.startswith(f"wheelspin: {wrong}: this is no session that Wheelspin can read. It reads Claude Code")
+        assert "1 file, 2 runs" in out
+
+    def test_lines_that_cannot_be_read_are_named(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """The first few of them, and how many more there are."""
+        path = tmp_path / "s.jsonl"
+        path.write_bytes((SESSIONS / "events.jsonl").read_bytes() + b"{broken\n" * 7)
+        code, out, _ = _run(capsys, "replay", path)
+
+        assert code == 0
+        assert "not read line 30: no JSON object" in out
+        assert "not read 2 lines more" in out
+
+    def test_a_file_without_calls_says_so(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """Its calls may be written in a way that is not known."""
+        path = tmp_path / "chat.json"
+        path.write_text('[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]')
+        _, out, _ = _run(capsys, "replay", path)
+
+        assert "there is no tool call in it" in out
+
+    def test_events_without_a_configuration_are_told_to_be_unguarded(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """There the documented default holds, in which the detectors are off."""
+        path = tmp_path / "e.jsonl"
+        path.write_text('{"type": "call", "tool": "read"}\n' * 40)
+        _, out, _ = _run(capsys, "replay", path)
+
+        assert "it holds no configuration: the detectors are off" in out
+        assert "0 warned" in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["none.jsonl"], "there is no such file"),
+            (["EMPTY"], "the file is empty"),
+            (["BINARY"], "this is binary data"),
+            (["FOLDER"], "there is no session in this folder"),
+            (["WRONG"], "its configuration is wrong: line 1: `tools.loopDetection.enabled`"),
+        ],
+    )
+    def test_bad_input_is_one_paragraph_and_exit_code_two(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], said: str
+    ) -> None:
+        """No traceback, the file's name, and the next step."""
+        (tmp_path / "EMPTY").write_text("")
+        (tmp_path / "BINARY").write_bytes(b"\x00\x01")
+        (tmp_path / "FOLDER").mkdir()
+        (tmp_path / "WRONG").write_text('{"type":"config","tools":{"loopDetection":{"enabled":1}}}\n')
+        code, _, err = _run(capsys, "replay", *(tmp_path / argument for argument in arguments))
+
+        assert code == 2
+        assert err.startswith(f"wheelspin: {tmp_path / arguments[0]}: ")
+        assert said in err
+        assert err.count("\n") == 1
+        assert "Traceback" not in err
+
+
+class TestConfig:
+    def test_show_prints_what_holds_and_where_it_comes_from(
+        self, capsys: pytest.CaptureFixture[str], config: Path
+    ) -> None:
+        """Every key, its value, its origin, and the notices."""
+        code, out, _ = _run(capsys, "config", "show", "--config", config, "--agent", "safe-runner")
+        rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
+
+        assert code == 0
+        assert rows["enabled"] == ["true", "global"]
+        assert rows["criticalThreshold"] == ["4", "raised"]
+        assert rows["detectors.pingPong"] == ["true", "default"]
+        assert "note: `criticalThreshold` raised from 2 to 4" in out
+
+    def test_show_prints_the_defaults_where_there_is_no_file(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """`enabled` is not set, and nothing is wrong with that."""
+        code, out, _ = _run(capsys, "config", "show")
+
+        assert code == 0
+        assert ["enabled", "not", "set", "default"] in [line.split() for line in out.splitlines()]
+        assert "note" not in out
+
+    def test_show_speaks_json(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
+        """For programs."""
+        _, out, _ = _run(capsys, "config", "show", "--json", "--config", config)
+        document = json.loads(out)
+
+        assert document["values"]["warningThreshold"] == 3
+        assert document["origins"]["warningThreshold"] == "global"
+        assert len(document["notices"]) == 2
+
+    def test_check_says_that_a_file_is_right(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
+        """With the notices of every agent."""
+        code, out, _ = _run(capsys, "config", "check", config)
+
+        assert code == 0
+        assert out.splitlines()[-1] == f"{config}: right, for all agents and for safe-runner"
+        assert "note: safe-runner: `criticalThreshold` raised from 2 to 4" in out
+
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            ("", "it is empty"),
+            ("{tools: {loopDetection: {", "is never closed"),
+            ("\ufeff{}", "byte order mark"),
+            ('{"tools": {"loopDetection": {"enabled\\t": true}}}', "did you mean `enabled`?"),
+            ("{tools: {loopDetection: {enabled: true, enabled: true}}}", "the key twice"),
+            ("{tools: {loopDetection: {enabled: 1}}}", "expected true or false"),
+            ("- yaml: true", "is no JSON5"),
+            ("\x00", "binary data"),
+        ],
+    )
+    def test_check_says_what_is_wrong(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path, content: str, said: str
+    ) -> None:
+        """Exit code 2, no traceback, and the file is left as it was."""
+        path = tmp_path / "c.json5"
+        path.write_text(content)
+        code, out, err = _run(capsys, "config", "check", path)
+
+        assert (code, out) == (2, "")
+        assert said in err
+        assert "Traceback" not in err
+        assert path.read_text() == content
+        assert [file.name for file in tmp_path.iterdir()] == ["c.json5"]
+
+    @pytest.mark.parametrize("verb", [["config", "show"], ["replay", str(SESSIONS)], ["explain", "A1"]])
+    def test_an_agent_that_is_not_there_is_an_error(
+        self, capsys: pytest.CaptureFixture[str], config: Path, verb: list[str]
+    ) -> None:
+        """With the agents that are, and a guess."""
+        code, out, err = _run(capsys, *verb, "--config", config, "--agent", "safe-runer")
+
+        assert (code, out) == (2, "")
+        assert "did you mean `safe-runner`?" in err
+
+    def test_an_agent_without_a_configuration_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """There is none whose block could hold."""
+        code, _, err = _run(capsys, "config", "show", "--agent", "x")
+
+        assert code == 2
+        assert "--config" in err
+
+    def test_schema_is_a_json_schema(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """For editors."""
+        _, out, _ = _run(capsys, "config", "schema")
+
+        jsonschema.Draft202012Validator.check_schema(json.loads(out))
+
+
+class TestExplain:
+    def test_it_goes_step_by_step_and_says_why(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Moves of which there is nothing to say share a row."""
+        code, out, _ = _run(capsys, "explain", "A1*12 | A1*3 |! / B1")
+        text = " ".join(out.split())
+
+        assert code == 0
+        assert "1-10 A1 allow" in text
+        assert "11 A1 warn generic-repeat: `A` was called 10 times" in text
+        assert "Not said again yet." in text
+        assert "| a compaction: the post-compaction guard is armed for 3 attempts" in text
+        assert "its outcome abort post-compaction-guard: after a compaction `A` was called 3 times" in text
+        assert "|! a compaction that fails arms nothing" in text
+        assert "/ a new run: counts begin anew" in text
+
+    def test_a_configuration_holds(self, capsys: pytest.CaptureFixture[str], config: Path, tmp_path: Path) -> None:
+        """Its notices are printed, too."""
+        _, out, _ = _run(capsys, "explain", "A1*4", "--config", config)
+        assert "warn" in out
+        assert "note:" in out
+
+        off = tmp_path / "off.json5"
+        off.write_text("{tools: {loopDetection: {enabled: false}}}")
+        _, out, _ = _run(capsys, "explain", "| A1*4", "--config", off)
+        assert "the post-compaction guard is off" in out
+        assert "warn" not in out
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("A1 b2", "'b' means nothing at place 4"),
+            ("(A1", "'(' is never closed at place 1"),
+            ("A1)", "')' closes nothing at place 3"),
+            ("(A1]", "']' closes nothing at place 4"),
+            ("(*3 A1)", "stands behind the bracket that closes"),
+            ("A1*9999999", "more than 100000 moves"),
+            ("(A1*1000)*1000", "more than 100000 moves"),
+        ],
+    )
+    def test_what_is_no_trajectory_says_where_it_stops_being_one(
+        self, capsys: pytest.CaptureFixture[str], text: str, said: str
+    ) -> None:
+        """With the place, and where to read about the notation."""
+        code, out, err = _run(capsys, "explain", text)
+
+        assert (code, out) == (2, "")
+        assert said in err
+        assert "wheelspin explain --help" in err
+
+    def test_its_help_explains_the_notation(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """It is a language of its own."""
+        with pytest.raises(SystemExit):
+            main(["explain", "--help"])
+
+        assert "call A gives result 1" in capsys.readouterr().out
+
+
+class TestProcess:
+    def test_a_reader_that_stops_reading_is_no_error(self) -> None:
+        """`wheelspin replay … | head`."""
+        command = f"{sys.executable} -m wheelspin replay --verdicts {SESSIONS} | head -1"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)  # noqa: S603, S607
+
+        assert done.stderr == ""
+        assert done.stdout.count("\n") == 1
+
+    @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["replay", "--help"], ["config", "--help"]])
+    def test_every_command_has_help(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """And the program knows its version."""
+        with pytest.raises(SystemExit) as done:
+            main(arguments)
+
+        assert done.value.code == 0
+        assert "wheelspin" in capsys.readouterr().out
+
+    def test_a_user_who_interrupts_is_obeyed_without_a_word(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The exit code is that of an interrupt."""
+
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("wheelspin.cli.explain.play", interrupt)
+
+        assert _run(capsys, "explain", "A1") == (130, "", "")
+
+    def test_long_work_has_a_bar_on_the_terminal(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """It goes to the error stream, and only where that is a terminal."""
+        monkeypatch.setattr("wheelspin.cli.replay._LONG_WORK", 1)
+        monkeypatch.setattr("wheelspin.source._LINES_A_STEP", 1)
+        assert _run(capsys, "replay", SESSIONS)[2] == ""
+
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        code, out, _ = _run(capsys, "replay", SESSIONS)
+        assert code == 0
+        assert "6 files" in out

@@ -1,0 +1,245 @@
+"""Replay: a recorded session through the guard, as if it had been there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given
+
+from tests.core.strategies import SETTINGS, Answer, Ask, Happening, Host, streams
+from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
+from wheelspin.config import config_from
+from wheelspin.errors import ConfigError
+from wheelspin.replay import RunReport
+from wheelspin.transcript import (
+    Answered,
+    Asked,
+    Compacted,
+    Configured,
+    Event,
+    RunStarted,
+    Spent,
+    UserSpoke,
+)
+
+LOW = Settings(enabled=True, warning_threshold=3, critical_threshold=5, global_circuit_breaker_threshold=8)
+
+
+def _loop(times: int, *, first: int = 1, tokens: int = 0, **ids: Any) -> list[Event]:
+    """Give the same call so many times, two lines each."""
+    events: list[Event] = []
+    for number in range(times):
+        line = first + 2 * number
+        call = ToolCall("Read", {"path": "/a"}, id=f"c{line}", turn_id=f"t{line}", **ids)
+        events.append(Asked(line, call))
+        if tokens:
+            events.append(Spent(line, tokens, None, None, f"t{line}"))
+        events.append(Answered(line + 1, call, Outcome.result("same")))
+    return events
+
+
+def _played(events: Iterable[Event], **given_options: Any) -> list[RunReport]:
+    replay = Replay(**({"settings": LOW} | given_options))
+    list(replay.play(events))
+    return replay.runs
+
+
+def test_a_run_tells_where_the_guard_would_have_acted() -> None:
+    """Warning, block and abort, each with line, call, tool and limit; blocked calls in a row are one sighting."""
+    (run,) = _played(_loop(10))
+    seen = [
+        (sighting.action, sighting.line, sighting.call, sighting.times, sighting.count) for sighting in run.sightings
+    ]
+
+    assert seen == [("warn", 7, 4, 1, 3), ("block", 11, 6, 3, 5), ("abort", 17, 9, 2, 8)]
+    assert {sighting.tool for sighting in run.sightings} == {"Read"}
+    assert [sighting.code for sighting in run.sightings] == [
+        "generic_repeat",
+        "generic_repeat",
+        "global_circuit_breaker",
+    ]
+    assert (run.calls, run.warnings, run.blocks, run.ended) == (10, 1, 5, "global_circuit_breaker")
+
+
+def test_the_outcome_of_a_call_that_would_not_have_run_is_not_fed() -> None:
+    """The recording goes on, and the guard never learns what it prevented."""
+    replay = Replay(settings=LOW)
+    judged = list(replay.play(_loop(7)))
+
+    assert [each.skipped for each in judged if isinstance(each.event, Answered)] == [False] * 5 + [True] * 2
+
+
+def test_tokens_of_a_turn_are_saved_when_all_its_calls_are() -> None:
+    """A turn that is told of more than once counts with its last word."""
+    (run,) = _played(_loop(10, tokens=100))
+    assert (run.tokens, run.saved_tokens) == (1000, 500)
+
+    events = _loop(5, tokens=10)
+    blocked = ToolCall("Read", {"path": "/a"}, id="x", turn_id="t")
+    free = ToolCall("Read", {"path": "/b"}, id="y", turn_id="t")
+    parallel: list[Event] = [
+        Spent(20, 1, None, None, "t"),
+        Asked(20, blocked),
+        Spent(21, 50, None, None, "t"),
+        Asked(21, free),
+        Spent(21, 60, None, None, "t"),
+    ]
+    (run,) = _played([*events, *parallel])
+    assert (run.tokens, run.saved_tokens) == (110, 0)
+
+
+def test_tokens_of_turns_without_ids_belong_to_the_calls_before() -> None:
+    """Formats that tell usage after the calls of a message need no ids."""
+    events: list[Event] = []
+    for number in range(7):
+        call = ToolCall("read", {}, id=f"c{number}")
+        events += [Asked(number, call), Spent(number, 10), Answered(number, call, Outcome.result(1))]
+    (run,) = _played([Spent(0, 99), *events])
+
+    assert (run.tokens, run.saved_tokens) == (70, 20)
+
+
+def test_a_prompt_begins_a_run_and_an_idle_one_is_none() -> None:
+    """Runs without ids are numbered as they make their first calls."""
+    events = [UserSpoke(1), *_loop(2, first=2), UserSpoke(8), UserSpoke(9), *_loop(4, first=10)]
+    runs = _played(events)
+
+    assert [(run.run, run.line, run.calls, run.is_clean) for run in runs] == [("#1", 2, 2, True), ("#2", 10, 4, False)]
+
+
+def test_runs_sessions_and_agents_are_reported_apart() -> None:
+    """Each has its own counts."""
+    events = [
+        *_loop(3, run_id="r1"),
+        RunStarted(0, "r2"),
+        *_loop(3),
+        *_loop(3, session_id="s"),
+        *_loop(3, agent_id="helper"),
+    ]
+    runs = _played(events)
+
+    assert [(run.run, run.session, run.agent, run.is_clean) for run in runs] == [
+        ("r1", None, None, True),
+        ("r2", None, None, True),
+        ("#1", "s", None, True),
+        ("#1", None, "helper", True),
+    ]
+
+
+def test_the_loop_after_a_compaction_is_seen_at_its_outcome() -> None:
+    """The line is that of the outcome that ended the run."""
+    (run,) = _played([Compacted(1), *_loop(4, first=2)])
+
+    assert [(sighting.action, sighting.line, sighting.times) for sighting in run.sightings[-1:]] == [("abort", 7, 2)]
+    assert run.ended == "compaction_loop_persisted"
+
+
+class TestConfiguration:
+    CONFIG: ClassVar[Any] = {
+        "tools": {"loopDetection": {"enabled": False}},
+        "agents": {
+            "list": [
+                {"id": "main", "tools": {"loopDetection": {"enabled": True, "warningThreshold": 2}}},
+                {"id": "Helper", "tools": {"loopDetection": {"enabled": True, "warningThreshold": 4}}},
+            ]
+        },
+    }
+
+    @pytest.mark.parametrize(("agent", "first"), [(None, 5), ("main", 5), ("HELPER ", 9), ("other", None)])
+    def test_each_agent_has_the_settings_of_its_block(self, agent: str | None, first: int | None) -> None:
+        """An event without an agent is of `main`; an agent without a block has the global one."""
+        runs = _played(_loop(6, agent_id=agent), config=config_from(self.CONFIG))
+        warned = [sighting.line for run in runs for sighting in run.sightings]
+
+        assert (warned[0] if warned else None) == first
+
+    @pytest.mark.parametrize("agent", [None, "a3f9"])
+    def test_the_agent_that_the_user_names_holds_for_events_that_name_none(self, agent: str | None) -> None:
+        """And for sub-agents that the configuration does not know."""
+        (run,) = _played(_loop(6, agent_id=agent), config=config_from(self.CONFIG), agent="helper")
+
+        assert run.sightings[0].line == 9
+
+    def test_a_file_may_say_what_holds(self) -> None:
+        """Unless the user does."""
+        block = {"tools": {"loopDetection": {"enabled": True, "warningThreshold": 2}}}
+        (run,) = _played([Configured(1, block), *_loop(3, first=2)], settings=Settings())
+        assert run.sightings[0].count == 2
+
+        (run,) = _played([Configured(1, block), *_loop(3, first=2)], config=config_from({}))
+        assert run.is_clean
+
+    def test_a_file_that_says_it_wrongly_is_refused(self) -> None:
+        """With the line."""
+        with pytest.raises(ConfigError, match="line 1"):
+            _played([Configured(1, {"tools": {"loopDetection": {"enabled": "yes"}}})])
+
+
+def _as_events(stream: list[Happening]) -> list[Event]:
+    """Give what a host recorded of a stream, when no guard was there: every call ran."""
+    events: list[Event] = []
+    running: list[ToolCall] = []
+    for line, event in enumerate(stream, 1):
+        match event:
+            case Ask(call):
+                running.append(call)
+                events.append(Asked(line, call))
+            case Answer(place, outcome):
+                if running:
+                    events.append(Answered(line, running.pop(max(-1 - place, -len(running))), outcome))
+            case _ if event.what == "run_started":
+                events.append(RunStarted(line, event.run or ""))
+            case _ if event.what == "user_message":
+                events.append(UserSpoke(line))
+            case _:
+                events.append(Compacted(line, ok=event.what == "compacted"))
+    return events
+
+
+@given(streams(), SETTINGS)
+def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None:
+    """What a guard said while it was there is what a replay of the session says."""
+    live = Host(Guard(settings))
+    events: list[Event] = []
+    for line, event in enumerate(_as_events(stream), 1):
+        events.append(event._replace(line=line))
+    stopped: set[int] = set()
+    said: list[str] = []
+    for event in events:
+        match event:
+            case Asked():
+                verdict = live.guard.before(event.call)
+                said.append(verdict.reason)
+                if verdict.stops:
+                    stopped.add(id(event.call))
+            case Answered() if id(event.call) not in stopped:
+                said.append(live.guard.after(event.call, event.outcome).reason)
+            case RunStarted():
+                live.guard.run_started(event.run_id)
+            case UserSpoke():
+                live.guard.user_message()
+            case Compacted():
+                live.guard.compacted(ok=event.ok)
+            case _:
+                pass
+    fresh = [
+        event._replace(call=ToolCall(event.call.tool, event.call.arguments, id=event.call.id, run_id=event.call.run_id))
+        if isinstance(event, Asked)
+        else event
+        for event in events
+    ]
+    calls = {
+        id(old.call): new.call
+        for old, new in zip(events, fresh, strict=True)
+        if isinstance(old, Asked) and isinstance(new, Asked)
+    }
+    again = [event._replace(call=calls[id(event.call)]) if isinstance(event, Answered) else event for event in fresh]
+    replayed = [
+        judged.verdict.reason
+        for judged in Replay(settings=settings).play(again)
+        if isinstance(judged.event, Asked | Answered) and not judged.skipped
+    ]
+
+    assert said == replayed
