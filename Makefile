@@ -13,7 +13,7 @@ else
   INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-deep check format bench clean
+.PHONY: demo test test-deep check format bench docs clean
 
 demo: $(VENV)/.installed
 	@examples/demo.sh $(BIN)/wheelspin
@@ -35,7 +35,11 @@ format: $(VENV)/.check
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.bench
-	$(BIN)/python -m pytest benchmarks --benchmark-only
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=median,iqr,rounds --benchmark-sort=name
+	$(BIN)/python -m benchmarks.ratios
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m docs.make_detectors
 
 clean:
 	rm -rf $(VENV)

@@ -61,14 +61,17 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("wheelspin")
-    from importlib import import_module
+        found: object = version("wheelspin")
+    elif name in _HOMES:
+        from importlib import import_module
 
-    if name == "errors":
-        return import_module("wheelspin.errors")
-    if name not in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    elif name == "errors":
+        from importlib import import_module
+
+        found = import_module("wheelspin.errors")
+    else:
         raise AttributeError(f"module 'wheelspin' has no attribute {name!r}")
-    found: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = found
     return found
 

@@ -308,9 +308,8 @@ class TestFaults:
     @given(st.binary(max_size=60))
     def test_no_bytes_raise_anything_else(self, data: bytes) -> None:
         """Whatever a file holds, the answer is a configuration or the one error."""
-        with TemporaryDirectory() as folder:
-            with suppress(ConfigError):
-                load_config(_file(Path(folder), data))
+        with TemporaryDirectory() as folder, suppress(ConfigError):
+            load_config(_file(Path(folder), data))
 
 
 class TestPlaces:

@@ -1,0 +1,137 @@
+"""
+Compare the pieces of work within one run, in turn, so that a machine whose speed drifts drifts for all of them.
+
+Run it from the root of the project: `python -m benchmarks.ratios`. It prints the tables of `benchmarks/README.md`.
+"""
+
+from __future__ import annotations
+
+import gc
+import platform
+import statistics
+import subprocess
+import sys
+import sysconfig
+import time
+import tracemalloc
+from pathlib import Path
+
+from benchmarks import work
+from wheelspin import Guard, Outcome, ToolCall
+
+ROUNDS = 120
+PROCESSES = 40
+KB = 1024
+SIZES = {"100 B": work.SMALL, "100 kB": work.LARGE, "1 MB": work.HUGE}
+
+
+def _microseconds(pieces: dict[str, work.Piece], rounds: int) -> dict[str, list[float]]:
+    """Time each piece once a round; figures are of one call."""
+    figures: dict[str, list[float]] = {name: [] for name in pieces}
+    for _ in range(rounds):
+        for name, piece in pieces.items():
+            start = time.perf_counter()
+            piece.run()
+            figures[name].append((time.perf_counter() - start) / piece.calls * 1e6)
+    return figures
+
+
+def _ratio(figures: dict[str, list[float]], name: str, base: str) -> float:
+    """Give the median of the ratios, round by round."""
+    return statistics.median(one / other for one, other in zip(figures[name], figures[base], strict=True))
+
+
+def calls() -> None:
+    """Before and after of one call, against the bare walk, the bare hash and the original's way of digesting."""
+    print("| one call, arguments of 111 B | result | µs (median) | × bare walk | × bare hash | × sorted JSON and SHA-256 |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for size, result in SIZES.items():
+        pieces = {
+            "before + after": work.guarded(result),
+            "bare walk": work.bare_walk(result),
+            "bare hash": work.bare_hash(result),
+            "sorted JSON and SHA-256": work.sorted_json(result),
+        }
+        figures = _microseconds(pieces, ROUNDS if size == "100 B" else ROUNDS // 4)
+        for name in pieces:
+            against = [f"{_ratio(figures, name, base):.2f}" for base in list(pieces)[1:]]
+            print(f"| {name} | {size} | {statistics.median(figures[name]):.2f} | {' | '.join(against)} |")
+
+
+def history() -> None:
+    """The same with a history of 10,000 steps, which is full before it is timed."""
+    pieces = {
+        "30 steps": work.guarded(work.SMALL),
+        "10,000 steps": work.guarded(work.SMALL, history_size=10_000),
+    }
+    for _ in range(10_000 // work.CALLS + 1):
+        pieces["10,000 steps"].run()
+    figures = _microseconds(pieces, ROUNDS)
+    print("\n| `historySize` | µs (median) | × 30 steps |\n| --- | --- | --- |")
+    for name in pieces:
+        print(f"| {name} | {statistics.median(figures[name]):.2f} | {_ratio(figures, name, '30 steps'):.2f} |")
+
+
+def memory() -> None:
+    """What one run keeps, after so many calls."""
+    print("\n| calls of one run | kB kept |\n| --- | --- |")
+    tracemalloc.start()
+    guard = Guard()
+    outcome = Outcome.result("x" * 100)
+    guard.before(ToolCall("read", {"warm": "up"}))
+    gc.collect()
+    before, _ = tracemalloc.get_traced_memory()
+    asked = 0
+    for until in (100, 10_000, 1_000_000):
+        while asked < until:
+            asked += 1
+            call = ToolCall("read", {"path": f"/src/{asked}.py"}, id=f"call_{asked:024}", run_id="r1")
+            guard.before(call)
+            guard.after(call, outcome)
+        del call
+        gc.collect()
+        now, _ = tracemalloc.get_traced_memory()
+        print(f"| {until:,} | {(now - before) / KB:.1f} |")
+    tracemalloc.stop()
+
+
+def start() -> None:
+    """The start of a process that imports the package, and of one that makes a guard, against a bare interpreter."""
+    paths = [str(Path(__file__).parent.parent / "src"), sysconfig.get_paths()["platlib"], sysconfig.get_paths()["purelib"]]
+    head = f"import sys; sys.path += {paths!r}; "
+    programs = {
+        "a bare interpreter": head,
+        "`import wheelspin`": head + "import wheelspin",
+        "`from wheelspin import Guard; Guard()`": head + "from wheelspin import Guard; Guard()",
+    }
+    figures: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in range(PROCESSES):
+        for name, program in programs.items():
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-S", "-I", "-c", program], check=True)  # noqa: S603 - our own interpreter
+            figures[name].append((time.perf_counter() - begin) * 1e3)
+    print("\n| a process that runs | ms (median) | × bare |\n| --- | --- | --- |")
+    for name in programs:
+        print(f"| {name} | {statistics.median(figures[name]):.1f} | {_ratio(figures, name, 'a bare interpreter'):.2f} |")
+
+
+def scans() -> None:
+    """The scan of a session against only parsing it."""
+    print("\n| session | MB | scan, MB/s | bare parse, MB/s | scan ÷ parse, in speed |\n| --- | --- | --- | --- | --- |")
+    for name, path in {"long results": work.SESSION, "short lines": work.SHORT_LINES}.items():
+        pieces = {"scan": work.scan(path), "parse": work.bare_parse(path)}
+        figures = _microseconds(pieces, ROUNDS // 4)
+        size = path.stat().st_size
+        speeds = [f"{size / statistics.median(figures[piece]):.0f}" for piece in pieces]
+        print(f"| {name} | {size / 1e6:.1f} | {' | '.join(speeds)} | {_ratio(figures, 'parse', 'scan'):.2f} |")
+
+
+def main() -> None:
+    """Print all tables."""
+    print(f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}\n")
+    for table in (calls, history, memory, start, scans):
+        table()
+
+
+if __name__ == "__main__":
+    main()

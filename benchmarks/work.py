@@ -1,0 +1,140 @@
+"""The pieces of work that are measured: each is a function without arguments, and how many calls it stands for."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from xxhash import xxh3_128_digest
+
+from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
+from wheelspin.core.fingerprint import _plain
+from wheelspin.source import Source
+from wheelspin.transcripts import reader_for
+
+CALLS = 100
+"""Calls in one round of a piece."""
+SMALL = {"content": [{"type": "text", "text": "x" * 64}]}
+LARGE = "x" * 100_000
+HUGE = "x" * 1_000_000
+
+
+class Piece(NamedTuple):
+    """A piece of work."""
+
+    run: Callable[[], object]
+    calls: int
+
+
+def arguments(number: int) -> dict[str, Any]:
+    """Give arguments of 111 bytes, as JSON; another number gives other ones."""
+    return {"command": "pytest -q tests/test_api.py -k create --maxfail=1 -x", "timeout": 120_000, "n": 100_000 + number}
+
+
+ARGUMENTS = [arguments(number) for number in range(CALLS)]
+
+
+def guarded(result: object, *, history_size: int = 30, distinct: bool = True) -> Piece:
+    """Ask before and tell after, for calls that are made as a host makes them."""
+    guard = Guard(Settings(enabled=True, history_size=history_size))
+    outcome = Outcome.result(result)
+    numbers = itertools.count()
+
+    def run() -> None:
+        for given in ARGUMENTS:
+            if distinct:
+                given["n"] = 100_000 + next(numbers) % 899_999
+            call = ToolCall("execute", given, id="c1", run_id="r1")
+            if not guard.before(call).stops:
+                guard.after(call, outcome)
+
+    run()
+    return Piece(run, CALLS)
+
+
+def bare_walk(result: object) -> Piece:
+    """Write the arguments and the result down, as a fingerprint does, and nothing else."""
+
+    def run() -> None:
+        for given in ARGUMENTS:
+            _plain(given, [])
+            _plain(result, [])
+
+    return Piece(run, CALLS)
+
+
+def bare_hash(result: object) -> Piece:
+    """Digest as many bytes as the arguments and the result have, and nothing else."""
+    one, other = (json.dumps(value).encode() for value in (ARGUMENTS[0], result))
+
+    def run() -> None:
+        for _ in range(CALLS):
+            xxh3_128_digest(one)
+            xxh3_128_digest(other)
+
+    return Piece(run, CALLS)
+
+
+def sorted_json(result: object) -> Piece:
+    """Digest sorted JSON with SHA-256, the way that the original goes, without its history and its detectors."""
+
+    def run() -> None:
+        for given in ARGUMENTS:
+            hashlib.sha256(json.dumps(given, sort_keys=True).encode()).digest()
+            hashlib.sha256(json.dumps(result, sort_keys=True).encode()).digest()
+
+    return Piece(run, CALLS)
+
+
+def _session(calls: int, words: int) -> Path:
+    """Write a session of Claude Code in which a healthy agent reads files and thinks."""
+    folder = Path(tempfile.mkdtemp(prefix="wheelspin-bench-"))
+    path = folder / "session.jsonl"
+    base = {"sessionId": "s", "cwd": "/home/sam/shop", "version": "2.1.332", "gitBranch": "main", "isSidechain": False}
+    text = "The quick brown fox jumps over the lazy dog, and \"quotes\" it.\n" * words
+    with path.open("w") as out:
+        for number in range(calls):
+            usage = {"input_tokens": 3, "cache_read_input_tokens": 14_000 + number, "output_tokens": 74}
+            thought = {"type": "text", "text": text[: len(text) // 4]}
+            use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": f"/home/sam/{number}.py"}}
+            for block in (thought, use):
+                message = {"id": f"m{number}", "role": "assistant", "content": [block], "usage": usage}
+                out.write(json.dumps(base | {"type": "assistant", "uuid": f"a{number}", "message": message}) + "\n")
+            result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": f"{number}\n{text}"}
+            message = {"role": "user", "content": [result]}
+            line = base | {"type": "user", "uuid": f"u{number}", "message": message, "toolUseResult": text}
+            out.write(json.dumps(line) + "\n")
+    return path
+
+
+SESSION = _session(1500, 30)
+SHORT_LINES = _session(1500, 4)
+
+
+def scan(path: Path) -> Piece:
+    """Read a session and play it through a guard."""
+
+    def run() -> None:
+        source = Source(path)
+        reader = reader_for(source)
+        for _ in Replay(tools=reader.tools).play(reader.read(source)):
+            pass
+
+    return Piece(run, 1)
+
+
+def bare_parse(path: Path) -> Piece:
+    """Only parse the lines of a session."""
+
+    def run() -> None:
+        with path.open("rb") as lines:
+            for line in lines:
+                orjson.loads(line)
+
+    return Piece(run, 1)

@@ -1,0 +1,150 @@
+"""The documentation: every block of Python in it runs, every command in it works, every table in it is true."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import shlex
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import wheelspin
+from tests.conftest import ROOT
+from wheelspin.cli import main
+from wheelspin.config import config_from, key_of
+from wheelspin.core.detectors import DETECTORS
+
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NO_COMMANDS = {"make", "pip"}
+MODULES = [
+    importlib.import_module(found.name)
+    for found in pkgutil.walk_packages(wheelspin.__path__, "wheelspin.")
+    if not found.name.endswith("__main__")
+]
+
+
+def _blocks(page: Path, language: str) -> list[str]:
+    return [text for kind, text in BLOCK.findall(page.read_text()) if kind == language]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder as a reader of the documentation would have it."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    block = {"tools": {"loopDetection": {"enabled": True, "warningThreshold": 8, "criticalThreshold": 16}}}
+    text = json.dumps({"agents": {"list": [{"id": "safe-runner", **block}]}})
+    (tmp_path / "openclaw.json5").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(page: Path, desk: Path) -> None:
+    """From top to bottom, as one program."""
+    scope: dict[str, object] = {"__name__": page.stem}
+    for block in _blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), scope)  # noqa: S102 - our own documentation
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_of_a_page_work(page: Path, desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the configurations that the page shows; commands of the project's own make are run by CI."""
+    for block in _blocks(page, "json5"):
+        name = re.match(r"// (\S+\.json5)\n", block)
+        if name:
+            (desk / name[1]).write_text(block)
+    for line in "".join(_blocks(page, "sh")).splitlines():
+        words = shlex.split(line, comments=True)
+        if not words or words[0] in NO_COMMANDS:
+            continue
+        assert words[0] == "wheelspin", line
+        assert main(words[1:]) == 0, line
+        assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_configurations_of_a_page_are_right(page: Path) -> None:
+    """What a reader copies has no faults and no notices."""
+    import pyjson5
+
+    for block in _blocks(page, "json5"):
+        config = config_from(pyjson5.decode(block))
+        for agent in (None, *config.agents):
+            assert config.resolve(agent).notices == ()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    """Files are there, and so are the headings in them."""
+    for target in re.findall(r"\]\(([^)]+)\)", BLOCK.sub("", page.read_text())):
+        if target.startswith("http"):
+            continue
+        name, _, heading = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
+            assert heading in {text.lower().replace(" ", "-") for text in headings}, target
+
+
+def test_every_make_target_that_is_named_is_there() -> None:
+    """A reader who types it gets it."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {word for page in PAGES for word in re.findall(r"\bmake ([a-z]+(?:-[a-z]+)?)\b", page.read_text())}
+
+    assert {"demo", "test", "check", "bench"} <= named & targets
+    assert not {name for name in named if name.startswith(("demo", "test", "check", "bench", "format"))} - targets
+
+
+def test_the_report_in_the_readme_is_the_one_that_is_printed(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To the letter."""
+    main(["replay", "examples/sessions"])
+    out = capsys.readouterr().out
+    (report,) = _blocks(ROOT / "README.md", "text")
+
+    assert report in out
+
+
+def test_the_configuration_table_is_true() -> None:
+    """Every key is there with its default, and no other."""
+    table = re.findall(r"^\| `([\w.]+)` \| (.+?) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+    resolution = config_from({}).resolve()
+    values = {key_of(name): getattr(resolution.settings, name) for name in resolution.origins}
+
+    shown = {key: default.strip("`") for key, default in table if key in values}
+    assert shown == {key: "not set" if value is None else json.dumps(value) for key, value in values.items()}
+
+
+def test_the_page_of_the_detectors_is_made_of_their_docstrings() -> None:
+    """`make docs` writes it."""
+    from docs.make_detectors import page
+
+    assert (ROOT / "docs" / "detectors.md").read_text() == page()
+    assert all(f"## {detector.id}" in page() for detector in DETECTORS)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_examples_in_docstrings_are_true(module: ModuleType) -> None:
+    """They are run."""
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_everything_public_has_a_docstring(module: ModuleType) -> None:
+    """Modules, classes, functions and their public methods."""
+    assert inspect.getdoc(module)
+    for name, thing in vars(module).items():
+        if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert inspect.getdoc(thing), name
+        for method, function in vars(thing).items() if inspect.isclass(thing) else ():
+            if not method.startswith("_") and inspect.isfunction(function):
+                assert inspect.getdoc(getattr(thing, method)), f"{name}.{method}"
