@@ -352,8 +352,11 @@ class Guard:
 
     def _tell(self) -> None:
         """Hand the events to the listeners; one that crashes is told of, too, but not for ever."""
-        while self._events:
-            event = self._events.pop(0)
+        while True:
+            try:
+                event = self._events.pop(0)
+            except IndexError:
+                return
             for listener in self._listeners:
                 try:
                     listener(event)
