@@ -43,13 +43,13 @@ def _ratio(figures: dict[str, list[float]], name: str, base: str) -> float:
 
 def calls() -> None:
     """Before and after of one call, against the bare walk, the bare hash and the original's way of digesting."""
-    print("| one call, arguments of 111 B | result | µs (median) | × bare walk | × bare hash | × sorted JSON and SHA-256 |")
+    print("| one call, arguments of 111 B | result | µs (median) | × walk | × hash | × sorted JSON and SHA-256 |")
     print("| --- | --- | --- | --- | --- | --- |")
     for size, result in SIZES.items():
         pieces = {
             "before + after": work.guarded(result),
-            "bare walk": work.bare_walk(result),
-            "bare hash": work.bare_hash(result),
+            "the bare walk": work.bare_walk(result),
+            "the bare hash": work.bare_hash(result),
             "sorted JSON and SHA-256": work.sorted_json(result),
         }
         figures = _microseconds(pieces, ROUNDS if size == "100 B" else ROUNDS // 4)
@@ -97,7 +97,11 @@ def memory() -> None:
 
 def start() -> None:
     """The start of a process that imports the package, and of one that makes a guard, against a bare interpreter."""
-    paths = [str(Path(__file__).parent.parent / "src"), sysconfig.get_paths()["platlib"], sysconfig.get_paths()["purelib"]]
+    paths = [
+        str(Path(__file__).parent.parent / "src"),
+        sysconfig.get_paths()["platlib"],
+        sysconfig.get_paths()["purelib"],
+    ]
     head = f"import sys; sys.path += {paths!r}; "
     programs = {
         "a bare interpreter": head,
@@ -112,12 +116,16 @@ def start() -> None:
             figures[name].append((time.perf_counter() - begin) * 1e3)
     print("\n| a process that runs | ms (median) | × bare |\n| --- | --- | --- |")
     for name in programs:
-        print(f"| {name} | {statistics.median(figures[name]):.1f} | {_ratio(figures, name, 'a bare interpreter'):.2f} |")
+        print(
+            f"| {name} | {statistics.median(figures[name]):.1f} | {_ratio(figures, name, 'a bare interpreter'):.2f} |"
+        )
 
 
 def scans() -> None:
     """The scan of a session against only parsing it."""
-    print("\n| session | MB | scan, MB/s | bare parse, MB/s | scan ÷ parse, in speed |\n| --- | --- | --- | --- | --- |")
+    print(
+        "\n| session | MB | scan, MB/s | bare parse, MB/s | scan ÷ parse, in speed |\n| --- | --- | --- | --- | --- |"
+    )
     for name, path in {"long results": work.SESSION, "short lines": work.SHORT_LINES}.items():
         pieces = {"scan": work.scan(path), "parse": work.bare_parse(path)}
         figures = _microseconds(pieces, ROUNDS // 4)

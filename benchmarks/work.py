@@ -20,7 +20,7 @@ from wheelspin.transcripts import reader_for
 
 CALLS = 100
 """Calls in one round of a piece."""
-SMALL = {"content": [{"type": "text", "text": "x" * 64}]}
+SMALL = {"content": [{"type": "text", "text": "x" * 61}]}
 LARGE = "x" * 100_000
 HUGE = "x" * 1_000_000
 
@@ -33,8 +33,12 @@ class Piece(NamedTuple):
 
 
 def arguments(number: int) -> dict[str, Any]:
-    """Give arguments of 111 bytes, as JSON; another number gives other ones."""
-    return {"command": "pytest -q tests/test_api.py -k create --maxfail=1 -x", "timeout": 120_000, "n": 100_000 + number}
+    """Give arguments of 111 bytes as compact JSON; another number gives other ones."""
+    return {
+        "command": "pytest -q tests/test_api.py -k create --maxfail=1 -x --no-header -qqq",
+        "timeout": 120_000,
+        "n": 100_000 + number,
+    }
 
 
 ARGUMENTS = [arguments(number) for number in range(CALLS)]
@@ -97,12 +101,17 @@ def _session(calls: int, words: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="wheelspin-bench-"))
     path = folder / "session.jsonl"
     base = {"sessionId": "s", "cwd": "/home/sam/shop", "version": "2.1.332", "gitBranch": "main", "isSidechain": False}
-    text = "The quick brown fox jumps over the lazy dog, and \"quotes\" it.\n" * words
+    text = 'The quick brown fox jumps over the lazy dog, and "quotes" it.\n' * words
     with path.open("w") as out:
         for number in range(calls):
             usage = {"input_tokens": 3, "cache_read_input_tokens": 14_000 + number, "output_tokens": 74}
             thought = {"type": "text", "text": text[: len(text) // 4]}
-            use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": f"/home/sam/{number}.py"}}
+            use = {
+                "type": "tool_use",
+                "id": f"t{number}",
+                "name": "Read",
+                "input": {"file_path": f"/home/sam/{number}.py"},
+            }
             for block in (thought, use):
                 message = {"id": f"m{number}", "role": "assistant", "content": [block], "usage": usage}
                 out.write(json.dumps(base | {"type": "assistant", "uuid": f"a{number}", "message": message}) + "\n")
@@ -123,8 +132,7 @@ def scan(path: Path) -> Piece:
     def run() -> None:
         source = Source(path)
         reader = reader_for(source)
-        for _ in Replay(tools=reader.tools).play(reader.read(source)):
-            pass
+        Replay(tools=reader.tools).scan(reader.read(source))
 
     return Piece(run, 1)
 

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.core.strategies import SETTINGS, Answer, Ask, Happening, Host, streams
+from tests.core.strategies import OUTCOMES, SETTINGS, Answer, Ask, Happening, Host, streams
 from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
 from wheelspin.config import config_from
 from wheelspin.errors import ConfigError
@@ -243,3 +244,56 @@ def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None
     ]
 
     assert said == replayed
+
+
+def _happened(what: str, line: int, agent: str | None) -> Event:
+    if what == "run_started":
+        return RunStarted(line, "r1", None, agent)
+    return Compacted(line, None, agent) if what == "compacted" else UserSpoke(line, None, agent)
+
+
+HAPPENINGS = st.lists(st.sampled_from(["user_message", "compacted", "run_started"]), max_size=2)
+SHAPES: list[list[int | None]] = [[1], [1, 2], [None], [1, None]]
+PATTERNS = st.lists(st.sampled_from([1, 2, 3, None])) | st.sampled_from(SHAPES)
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> list[Event]:
+    """Give a recorded session: stretches that repeat and stretches that do not, answered late or never."""
+    outcomes = st.sampled_from([*OUTCOMES[:4], Outcome.unknown_tool("no such tool"), Outcome.missing()])
+    events: list[Event] = []
+    waiting: list[ToolCall] = []
+    for _ in range(draw(st.integers(1, 6))):
+        agent = draw(st.sampled_from([None, None, "helper", " Helper"]))
+        for what in draw(HAPPENINGS):
+            events.append(_happened(what, len(events) + 1, agent))
+        pattern = draw(PATTERNS)
+        tool = draw(st.sampled_from(["read", "command_status"]))
+        has_ids, lag, outcome = draw(st.booleans()), draw(st.sampled_from([0, 0, 1, 3, 40])), draw(outcomes)
+        for _ in range(draw(st.integers(1, 14))):
+            for path in pattern:
+                line = len(events) + 1
+                arguments = {"path": line if path is None else path}
+                call = ToolCall(tool, arguments, id=f"c{line}" if has_ids else None, agent_id=agent)
+                events.append(Asked(line, call))
+                waiting.append(call)
+                if len(waiting) > lag:
+                    events.append(Answered(line, waiting.pop(0), outcome))
+    return events
+
+
+SCREENED = st.builds(
+    Settings,
+    enabled=st.sampled_from([True, True, True, None]),
+    history_size=st.sampled_from([8, 30]),
+    warning_threshold=st.sampled_from([3, 5, 10]),
+    critical_threshold=st.sampled_from([7, 20]),
+    unknown_tool_threshold=st.sampled_from([2, 3, 10]),
+    window_size=st.sampled_from([2, 3]),
+)
+
+
+@given(sessions(), SCREENED)
+def test_a_scan_tells_what_a_replay_tells(session: list[Event], settings: Settings) -> None:
+    """The screen that lets a scan skip quiet stretches changes no verdict."""
+    assert Replay(settings=settings).scan(session) == _played(session, settings=settings)

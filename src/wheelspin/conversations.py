@@ -31,7 +31,7 @@ def messages(source: Source) -> Iterator[Message]:
     Args:
         source: A file of messages, or of objects with lists of messages, as JSON or as JSONL.
     """
-    items = source.lines() if source.head().lines else source.documents()
+    items = source.lines() if source.head().first is not None else source.documents()
     for place, item in items:
         if _is_message(item):
             yield Message(place, "1", item)
@@ -45,7 +45,7 @@ def messages(source: Source) -> Iterator[Message]:
 def sample(head: Head) -> list[dict[str, Any]]:
     """Give the messages at the beginning of a JSONL file, to tell its format from."""
     found = []
-    for line in head.lines:
+    for line in head.objects():
         found += [line] if _is_message(line) else [item for part in _lists(line, 0) for item in part]
     return [message for message in found if isinstance(message, dict)]
 

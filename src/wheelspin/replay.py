@@ -7,15 +7,16 @@ call counts as saved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wheelspin.config import Config, config_from
 from wheelspin.core.events import ALLOW, Action, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.core.settings import Settings
 from wheelspin.core.volatile import TOOLS, ToolTable
+from wheelspin.screen import Screen
 from wheelspin.transcript import (
     Answered,
     Asked,
@@ -63,16 +64,6 @@ class Sighting:
 
 
 @dataclass(slots=True)
-class _Turn:
-    """One message of the model: its tokens are saved if all its calls are."""
-
-    turn_id: str | None = None
-    tokens: int = 0
-    calls: int = 0
-    saved: int = 0
-
-
-@dataclass(slots=True)
 class RunReport:
     """What would have become of one run."""
 
@@ -91,7 +82,6 @@ class RunReport:
     ended: str | None = None
     """Code of what would have ended it."""
     sightings: list[Sighting] = field(default_factory=list)
-    turn: _Turn = field(default_factory=_Turn, repr=False)
 
     @property
     def is_clean(self) -> bool:
@@ -102,12 +92,56 @@ class RunReport:
         """Tell whether the guard would have taken this action."""
         return any(sighting.action is action for sighting in self.sightings)
 
+
+class _Turn:
+    """One message of the model: its tokens are saved if all its calls are."""
+
+    __slots__ = ("calls", "saved", "tokens", "turn_id")
+
+    def __init__(self) -> None:
+        self.turn_id: str | None = None
+        self.tokens = 0
+        self.calls = 0
+        self.saved = 0
+
+
+class _Track:
+    """
+    What a replay follows of one session of one agent.
+
+    Attributes:
+        guard: The guard of this agent.
+        run: The run that is on; `None` until it makes a call.
+        run_id: Its id, where the host started it.
+        screen: Holds on to the calls of the run while nothing can be found in it; `None` where every call is fed.
+        turn: The message of the model that is on.
+        runs: How many runs there were.
+    """
+
+    __slots__ = ("guard", "run", "run_id", "runs", "screen", "turn")
+
+    def __init__(self, guard: Guard) -> None:
+        self.guard = guard
+        self.run: RunReport | None = None
+        self.run_id: str | None = None
+        self.runs = 0
+        self.screen: Screen | None = None
+        self.turn = _Turn()
+
     def settle(self) -> None:
         """Count the tokens of the turn that is over."""
-        turn, self.turn = self.turn, _Turn()
-        self.tokens += turn.tokens
-        if turn.calls and turn.saved == turn.calls:
-            self.saved_tokens += turn.tokens
+        turn, run = self.turn, self.run
+        if run is not None and turn.tokens:
+            run.tokens += turn.tokens
+            if turn.calls and turn.saved == turn.calls:
+                run.saved_tokens += turn.tokens
+        turn.turn_id = None
+        turn.tokens = turn.calls = turn.saved = 0
+
+    def end_run(self) -> None:
+        """Begin another run with the next call."""
+        self.settle()
+        self.run = self.screen = None
 
 
 class Replay:
@@ -120,9 +154,6 @@ class Replay:
             out, these have the block of `main` and the global one.
         settings: What holds where there is no configuration.
         tools: What is known about the host's tools.
-
-    Attributes:
-        runs: What would have become of each run, in the order of their first calls.
     """
 
     def __init__(
@@ -140,16 +171,21 @@ class Replay:
         self._settings = Settings(enabled=True) if settings is None else settings
         self._tools = tools
         self._guards: dict[str, Guard] = {}
-        self._runs: dict[tuple[str | None, str | None, str], RunReport] = {}
-        self._started: dict[tuple[str | None, str | None], str] = {}
-        self._prompts: dict[tuple[str | None, str | None], int] = {}
-        self._counts: dict[tuple[str | None, str | None], int] = {}
+        self._tracks: dict[tuple[str | None, str | None], _Track] = {}
+        self._named: dict[tuple[str | None, str | None, str], RunReport] = {}
         self._stopped: dict[int, ToolCall] = {}
-
-    @property
-    def runs(self) -> list[RunReport]:
+        self._screens = False
+        self._take: dict[type, Callable[[Any], Verdict | None]] = {
+            Asked: self._asked,
+            Answered: self._answered,
+            Spent: self._spent,
+            UserSpoke: self._spoke,
+            Compacted: self._compacted,
+            RunStarted: self._started,
+            Configured: self._configured,
+        }
+        self.runs: list[RunReport] = []
         """What would have become of each run, in the order of their first calls."""
-        return list(self._runs.values())
 
     @property
     def is_configured(self) -> bool:
@@ -164,33 +200,55 @@ class Replay:
     def play(self, events: Iterable[Event]) -> Iterator[Judged]:
         """Feed events, and give each with the guard's verdict."""
         for event in events:
-            yield self.feed(event)
-        for run in self._runs.values():
-            run.settle()
+            verdict = self._take[type(event)](event)
+            yield Judged(event, verdict or ALLOW, skipped=isinstance(event, Answered) and verdict is None)
+        self._settle()
 
-    def feed(self, event: Event) -> Judged:
-        """Feed one event."""
-        match event:
-            case Asked():
-                return Judged(event, self._asked(event), skipped=False)
-            case Answered():
-                return self._answered(event)
-            case Spent():
-                self._spent(event)
-            case Compacted():
-                self._guard(event.agent_id).compacted(event.session_id, ok=event.ok, agent_id=event.agent_id)
-            case UserSpoke():
-                self._guard(event.agent_id).user_message(event.session_id, agent_id=event.agent_id)
-                key = event.session_id, event.agent_id
-                self._prompts[key] = self._prompts.get(key, 0) + 1
-            case RunStarted():
-                self._guard(event.agent_id).run_started(event.run_id, event.session_id, agent_id=event.agent_id)
-                self._started[event.session_id, event.agent_id] = event.run_id
-            case Configured():
-                if not self._is_given:
-                    self._config = config_from(event.config, f"line {event.line}")
-                    self._guards.clear()
-        return Judged(event, ALLOW, skipped=False)
+    def scan(self, events: Iterable[Event]) -> list[RunReport]:
+        """Feed events, and give the runs: the same as with `play`, but quicker."""
+        self._screens = True
+        take = self._take
+        for event in events:
+            take[type(event)](event)
+        self._settle()
+        return self.runs
+
+    def _settle(self) -> None:
+        for track in self._tracks.values():
+            track.settle()
+
+    def _compacted(self, event: Compacted) -> None:
+        track = self._track(event.session_id, event.agent_id)
+        self._feed_all(track)
+        track.guard.compacted(event.session_id, ok=event.ok, agent_id=event.agent_id)
+
+    def _spoke(self, event: UserSpoke) -> None:
+        track = self._track(event.session_id, event.agent_id)
+        if track.screen is not None and track.screen.waits:
+            self._feed_all(track)
+        track.guard.user_message(event.session_id, agent_id=event.agent_id)
+        if track.run_id is None:
+            track.end_run()
+
+    def _started(self, event: RunStarted) -> None:
+        track = self._track(event.session_id, event.agent_id)
+        track.guard.run_started(event.run_id, event.session_id, agent_id=event.agent_id)
+        track.end_run()
+        track.run_id = event.run_id
+
+    def _configured(self, event: Configured) -> None:
+        if not self._is_given:
+            self._config = config_from(event.config, f"line {event.line}")
+            self._guards.clear()
+            self._tracks.clear()
+
+    def _track(self, session_id: str | None, agent_id: str | None) -> _Track:
+        track = self._tracks.get((session_id, agent_id))
+        if track is None:
+            name = agent_id.strip().lower() if agent_id else None
+            track = self._tracks.get((session_id, name)) or _Track(self._guard(agent_id))
+            self._tracks[session_id, name] = self._tracks[session_id, agent_id] = track
+        return track
 
     def _guard(self, agent_id: str | None) -> Guard:
         name = (agent_id or self._agent).strip().lower()
@@ -202,85 +260,114 @@ class Replay:
             guard = self._guards[name] = Guard(settings, tools=self._tools)
         return guard
 
-    def _run(self, call: ToolCall, line: int) -> RunReport:
-        key = call.session_id, call.agent_id
-        name = call.run_id or self._started.get(key) or f"#{self._prompts.get(key, 0)}"
-        run = self._runs.get((*key, name))
+    def _run(self, track: _Track, call: ToolCall, line: int) -> RunReport:
+        """Give the run that a call belongs to, and make it the one that is on."""
+        name = call.run_id or track.run_id
+        key = (call.session_id, call.agent_id, name or "")
+        run = self._named.get(key) if name else track.run
         if run is None:
-            self._counts[key] = self._counts.get(key, 0) + 1
-            shown = f"#{self._counts[key]}" if name.startswith("#") else name
-            run = self._runs[(*key, name)] = RunReport(call.session_id, call.agent_id, shown, line)
+            track.runs += 1
+            run = RunReport(call.session_id, call.agent_id, name or f"#{track.runs}", line)
+            self.runs.append(run)
+            if name:
+                self._named[key] = run
+            elif self._screens and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
+                track.screen = Screen(track.guard.settings, self._tools)
+        if run is not track.run:
+            track.settle()
+            track.run = run
         return run
+
+    def _feed_all(self, track: _Track) -> None:
+        """Feed the guard what the screen holds on to; from here on it sees every call of the run."""
+        screen, track.screen = track.screen, None
+        for event in screen.events() if screen is not None else ():
+            if isinstance(event, Asked):
+                track.guard.before(event.call)
+            else:
+                track.guard.after(event.call, event.outcome)
 
     def _asked(self, event: Asked) -> Verdict:
         call = event.call
-        run = self._run(call, event.line)
-        verdict = self._guard(call.agent_id).before(call)
+        track = self._track(call.session_id, call.agent_id)
+        run = track.run
+        if run is None or call.run_id is not None:
+            run = self._run(track, call, event.line)
         run.calls += 1
-        if run.turn.calls and run.turn.turn_id != call.turn_id:
-            run.settle()
-        run.turn.turn_id = call.turn_id
-        run.turn.calls += 1
+        turn = track.turn
+        if turn.calls and turn.turn_id != call.turn_id:
+            track.settle()
+        turn.turn_id = call.turn_id
+        turn.calls += 1
+        if track.screen is not None:
+            if track.screen.ask(event):
+                return ALLOW
+            self._feed_all(track)
+        verdict = track.guard.before(call)
         if verdict.stops:
             run.blocks += 1
-            run.turn.saved += 1
+            turn.saved += 1
             self._stopped[id(call)] = call
             if len(self._stopped) > _MOST_STOPPED:
                 del self._stopped[next(iter(self._stopped))]
-        self._see(verdict, event.line, call, run)
+        if verdict.finding is not None:
+            _see(verdict, event.line, call, run)
         return verdict
 
-    def _answered(self, event: Answered) -> Judged:
+    def _answered(self, event: Answered) -> Verdict | None:
+        """Feed an outcome; `None` where its call would not have run."""
         call = event.call
+        track = self._track(call.session_id, call.agent_id)
+        if track.turn.turn_id is None and track.turn.calls:
+            track.settle()
+        if track.screen is not None:
+            if track.screen.answer(event):
+                return ALLOW
+            self._feed_all(track)
         if self._stopped.pop(id(call), None) is not None:
-            return Judged(event, ALLOW, skipped=True)
-        verdict = self._guard(call.agent_id).after(call, event.outcome)
-        run = self._run(call, event.line)
-        if run.turn.turn_id is None:
-            run.settle()
-        if run.ended is None:
-            self._see(verdict, event.line, call, run)
-        return Judged(event, verdict, skipped=False)
+            return None
+        verdict = track.guard.after(call, event.outcome)
+        run = track.run
+        if verdict.finding is not None and run is not None and run.ended is None:
+            _see(verdict, event.line, call, run)
+        return verdict
 
     def _spent(self, event: Spent) -> None:
-        key = event.session_id, event.agent_id
-        name = self._started.get(key) or f"#{self._prompts.get(key, 0)}"
-        run = self._runs.get((*key, name))
-        if run is None:
-            return
-        if event.turn_id is None or run.turn.turn_id == event.turn_id:
-            run.turn.tokens = event.tokens
-        else:
-            run.settle()
-            run.turn.turn_id, run.turn.tokens = event.turn_id, event.tokens
+        track = self._track(event.session_id, event.agent_id)
+        turn = track.turn
+        if turn.turn_id != event.turn_id:
+            track.settle()
+            turn.turn_id = event.turn_id
+        turn.tokens = event.tokens
         if event.turn_id is None:
-            run.settle()
+            track.settle()
 
-    def _see(self, verdict: Verdict, line: int, call: ToolCall, run: RunReport) -> None:
-        """Write down what the guard would have said or done; a call that stays stopped is one sighting."""
-        finding = verdict.finding
-        if finding is None or verdict.action is Action.ALLOW:
-            return
-        run.warnings += verdict.action is Action.WARN
-        newest = run.sightings[-1] if run.sightings else None
-        if verdict.action is Action.ABORT:
-            if run.ended is not None and newest is not None:
-                newest.times += 1
-                return
-            run.ended = finding.code
-        elif newest is not None and newest.action is Action.BLOCK is verdict.action and newest.code == finding.code:
+
+def _see(verdict: Verdict, line: int, call: ToolCall, run: RunReport) -> None:
+    """Write down what the guard would have said or done; a call that stays stopped is one sighting."""
+    finding = verdict.finding
+    if finding is None or verdict.action is Action.ALLOW:
+        return
+    run.warnings += verdict.action is Action.WARN
+    newest = run.sightings[-1] if run.sightings else None
+    if verdict.action is Action.ABORT:
+        if run.ended is not None and newest is not None:
             newest.times += 1
             return
-        run.sightings.append(
-            Sighting(
-                verdict.action,
-                line,
-                run.calls,
-                call.tool,
-                finding.detector,
-                finding.code,
-                finding.count,
-                finding.threshold,
-                verdict.reason,
-            )
+        run.ended = finding.code
+    elif newest is not None and newest.action is Action.BLOCK is verdict.action and newest.code == finding.code:
+        newest.times += 1
+        return
+    run.sightings.append(
+        Sighting(
+            verdict.action,
+            line,
+            run.calls,
+            call.tool,
+            finding.detector,
+            finding.code,
+            finding.count,
+            finding.threshold,
+            verdict.reason,
         )
+    )

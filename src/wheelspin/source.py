@@ -9,26 +9,30 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import orjson
+from orjson import JSONDecodeError, loads
 
 from wheelspin.errors import TranscriptError
 
-__all__ = ["Head", "Problem", "Source"]
+__all__ = ["NOT_JSON", "Head", "Problem", "Source", "parsed"]
 
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 1 << 17
-_HEAD_LINES = 40
+_HEAD_LINES = 20
 _LONGEST_LINE = 512 << 20
 _WHOLE_LIMIT = 64 << 20
 """Bytes up to which a JSON document is read at once; a larger list is streamed item by item, which is slower."""
 _PROBLEMS_KEPT = 20
 _LINES_A_STEP = 512
-_NOT_JSON = object()
+_BUFFER = 1 << 18
+NOT_JSON = object()
+"""What `parsed` gives for what is no JSON."""
+_BROKEN = (OSError, EOFError, zlib.error)
+"""What reading a damaged file raises."""
 
 
 class Problem(NamedTuple):
@@ -38,13 +42,36 @@ class Problem(NamedTuple):
     what: str
 
 
-class Head(NamedTuple):
-    """The beginning of a file, from which its format is told."""
+class Head:
+    """
+    The beginning of a file, from which its format is told.
 
-    data: bytes
-    """Its first bytes."""
-    lines: list[dict[str, Any]]
-    """Its first lines that are JSON objects; none where the file is one JSON document over many lines."""
+    Args:
+        data: Its first bytes.
+        lines: Its first lines.
+    """
+
+    def __init__(self, data: bytes, lines: list[bytes]) -> None:
+        self.data = data
+        self._lines = lines
+        self._read: list[dict[str, Any]] = []
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Give its first lines that are JSON objects; none where the file is one JSON document over many lines."""
+        yield from self._read
+        while self._lines:
+            line = self._lines.pop(0)
+            value = parsed(line) if line.lstrip()[:1] == b"{" else None
+            if isinstance(value, dict):
+                self._read.append(value)
+                yield value
+            elif not self._read and line.strip():
+                self._lines.clear()
+
+    @property
+    def first(self) -> dict[str, Any] | None:
+        """Its first line, if that is a JSON object."""
+        return next(self.objects(), None)
 
 
 class Source:
@@ -66,6 +93,7 @@ class Source:
         self.problems: list[Problem] = []
         self.problem_count = 0
         self._moved = moved
+        self._head: Head | None = None
 
     def note(self, line: int, what: str) -> None:
         """Count a place that cannot be read."""
@@ -80,24 +108,31 @@ class Source:
         Raises:
             TranscriptError: It cannot be opened, is empty, or is no text.
         """
-        data = b""
-        lines: list[dict[str, Any]] = []
-        with self._open() as stream:
-            for number, line in self._lines_of(stream, note=lambda *_: None):
-                data += line
-                value = _parsed(line)
-                if isinstance(value, dict):
-                    lines.append(value)
-                elif not lines and line.strip():
-                    data += stream.read(_HEAD_BYTES)
+        if self._head is None:
+            with self._open() as stream:
+                lines = self._first_lines(stream)
+            data = b"".join(lines)
+            if not data.strip():
+                raise TranscriptError(str(self.path), "the file is empty", "Name a recorded session.")
+            if b"\0" in data[:_HEAD_BYTES]:
+                raise TranscriptError(str(self.path), "this is binary data", "Name a recorded session, JSON or JSONL.")
+            self._head = Head(data, lines)
+        return self._head
+
+    def _first_lines(self, stream: IO[bytes]) -> list[bytes]:
+        lines: list[bytes] = []
+        try:
+            for line in self._bytes_of(stream, lambda *_: None):
+                lines.append(line)
+                if len(lines) == _HEAD_LINES or sum(map(len, lines)) > _HEAD_BYTES:
                     break
-                if len(data) > _HEAD_BYTES or number == _HEAD_LINES:
-                    break
-        if not data.strip():
-            raise TranscriptError(str(self.path), "the file is empty", "Name a recorded session.")
-        if b"\0" in data[:_HEAD_BYTES]:
-            raise TranscriptError(str(self.path), "this is binary data", "Name a recorded session, JSON or JSONL.")
-        return Head(data, lines)
+            else:
+                return lines
+            lines.append(stream.read(max(0, _HEAD_BYTES - sum(map(len, lines)))))
+        except _BROKEN as problem:
+            if not lines:
+                raise self._unreadable(problem) from None
+        return lines
 
     def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """
@@ -106,13 +141,25 @@ class Source:
         Raises:
             TranscriptError: The file cannot be opened.
         """
+        number = 0
         with self._open() as stream:
-            for number, line in self._lines_of(stream, self.note):
-                value = _parsed(line)
-                if type(value) is dict:
-                    yield number, value
-                elif line.strip():
-                    self.note(number, "no JSON object")
+            try:
+                for line in self._bytes_of(stream, self.note):
+                    number += 1
+                    try:
+                        value = loads(line)
+                    except JSONDecodeError:
+                        value = parsed(line)
+                    if type(value) is dict:
+                        yield number, value
+                    elif line.strip():
+                        self.note(number, "no JSON object")
+                    if number % _LINES_A_STEP == 0:
+                        self._move(stream)
+            except _BROKEN as problem:
+                if number == 0:
+                    raise self._unreadable(problem) from None
+                self.note(number + 1, "the file breaks off here")
 
     def documents(self) -> Iterator[tuple[int, Any]]:
         """
@@ -125,7 +172,7 @@ class Source:
             yield from self._streamed()
             return
         with self._open() as stream:
-            value = _parsed(stream.read())
+            value = parsed(stream.read())
         if isinstance(value, list):
             yield from enumerate(value, 1)
         elif isinstance(value, dict):
@@ -148,24 +195,25 @@ class Source:
             except ijson.JSONError as problem:
                 self.note(place + 1, f"no JSON from here on ({problem})")
 
-    def _lines_of(self, stream: IO[bytes], note: Callable[[int, str], object]) -> Iterator[tuple[int, bytes]]:
-        """Give the lines with their numbers, as far as the file can be read."""
+    def _bytes_of(self, stream: IO[bytes], note: Callable[[int, str], object]) -> Iterable[bytes]:
+        """Give the lines, none of them longer than the memory bears."""
+        return stream if self._is_small() else self._short_lines(stream, note)
+
+    def _is_small(self) -> bool:
+        """Tell whether any line of the file can be held."""
+        return self.path.stat().st_size < (_LONGEST_LINE // 8 if self._is_gzip() else _LONGEST_LINE)
+
+    def _short_lines(self, stream: IO[bytes], note: Callable[[int, str], object]) -> Iterator[bytes]:
+        """Give the lines of a large file; one that is too long for the memory is noted, and given as an empty one."""
         number = 0
-        try:
-            while line := stream.readline(_LONGEST_LINE):
-                number += 1
-                if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
-                    note(number, f"longer than {_LONGEST_LINE >> 20} MB")
-                    while line and not line.endswith(b"\n"):
-                        line = stream.readline(_LONGEST_LINE)
-                    continue
-                if number % _LINES_A_STEP == 0:
-                    self._move(stream)
-                yield number, line
-        except (OSError, EOFError, zlib.error) as problem:
-            if number == 0:
-                raise self._unreadable(problem) from None
-            note(number + 1, "the file breaks off here")
+        while line := stream.readline(_LONGEST_LINE):
+            number += 1
+            if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+                note(number, f"longer than {_LONGEST_LINE >> 20} MB")
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(_LONGEST_LINE)
+                line = b"\n"
+            yield line
 
     def _is_gzip(self) -> bool:
         with self.path.open("rb") as stream:
@@ -174,7 +222,7 @@ class Source:
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
         try:
-            stream: Any = gzip.open(self.path) if self._is_gzip() else self.path.open("rb")  # noqa: SIM115 - closed below
+            stream: Any = gzip.open(self.path) if self._is_gzip() else self.path.open("rb", _BUFFER)  # noqa: SIM115 - closed below
         except OSError as problem:
             raise self._unreadable(problem) from None
         with stream:
@@ -198,12 +246,12 @@ class Source:
         return TranscriptError(path, f"it cannot be read ({why})", "Check the file and its permissions.")
 
 
-def _parsed(data: bytes) -> Any:
+def parsed(data: bytes | str) -> Any:
     """Decode JSON; orjson is quick and strict, the standard library takes what it refuses: NaN, lone surrogates."""
     try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
+        return loads(data)
+    except JSONDecodeError:
         try:
             return json.loads(data)
         except (ValueError, RecursionError):
-            return _NOT_JSON
+            return NOT_JSON

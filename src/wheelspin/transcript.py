@@ -105,18 +105,19 @@ class OpenCalls:
         self._open: dict[str, ToolCall] = {}
         self._met: set[str] = set()
 
-    def ask(self, line: int, call: ToolCall) -> Iterator[Asked]:
-        """Give the event of a call, unless it was met before."""
-        if call.id is not None:
-            if call.id in self._met:
-                return
-            self._met.add(call.id)
-            self._open[call.id] = call
-        yield Asked(line, call)
+    def ask(self, line: int, call: ToolCall) -> list[Event]:
+        """Give the event of a call; nothing, if the call was met before."""
+        call_id = call.id
+        if call_id is not None:
+            if call_id in self._met:
+                return []
+            self._met.add(call_id)
+            self._open[call_id] = call
+        return [Asked(line, call)]
 
     def answered(self, call_id: object) -> ToolCall | None:
         """Give the call that an outcome belongs to, and close it; `None` where it is not open."""
-        return self._open.pop(call_id, None) if isinstance(call_id, str) else None
+        return self._open.pop(call_id, None) if type(call_id) is str else None
 
 
 class Reader(ABC):

@@ -108,9 +108,11 @@ def _play(
     settings = Settings() if is_own_log else Settings(enabled=True)
     replay = Replay(config, agent=agent, settings=settings, tools=reader.tools)
     try:
-        for judged in replay.play(reader.read(source)):
-            if options.verdicts:
+        if options.verdicts:
+            for judged in replay.play(reader.read(source)):
                 _write_verdict(path, judged)
+        else:
+            replay.scan(reader.read(source))
     except ConfigError as problem:
         raise TranscriptError(
             str(path), f"its configuration is wrong: {problem.diagnostics()}", "Mend that line."

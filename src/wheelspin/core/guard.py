@@ -154,6 +154,11 @@ class Guard:
         self._events.append(armed)
         self._tell()
 
+    def is_armed(self, session_id: str | None = None, *, agent_id: str | None = None) -> bool:
+        """Tell whether the post-compaction guard of a session waits for outcomes."""
+        with self._lock:
+            return self._memory.is_armed(session_id, agent_id)
+
     def run_started(self, run_id: str, session_id: str | None = None, *, agent_id: str | None = None) -> None:
         """Make this the run of the session's calls that name none. One that was ended begins anew."""
         with self._lock:

@@ -60,6 +60,11 @@ class Memory:
         self._forget_placed()
         return self._session((_agent(agent_id), plain_id(session_id)))
 
+    def is_armed(self, session_id: object, agent_id: object) -> bool:
+        """Tell whether the window of a session is open."""
+        session = self._sessions.get((_agent(agent_id), plain_id(session_id)))
+        return session is not None and session.window.left > 0
+
     def _session(self, key: tuple[str | None, str | None]) -> Session:
         session = self._sessions.get(key)
         if session is None:

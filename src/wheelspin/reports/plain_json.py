@@ -39,7 +39,6 @@ def _file(file: FileReport) -> dict[str, Any]:
 
 def _run(run: RunReport) -> dict[str, Any]:
     fields = asdict(run)
-    fields.pop("turn")
     sightings = [_camel(sighting) for sighting in fields.pop("sightings")]
     return _camel(fields) | {"sightings": sightings}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from wheelspin.conversations import messages, sample
@@ -10,7 +9,7 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import anthropic
 
-_SIGNS = re.compile(rb'"type"\s*:\s*"(?:tool_use|tool_result|server_tool_use|mcp_tool_use)"')
+_SIGNS = (b'"tool_use"', b'"tool_result"', b'"server_tool_use"', b'"mcp_tool_use"')
 _TYPES = frozenset({"tool_use", "tool_result", "server_tool_use", "mcp_tool_use"})
 
 
@@ -30,8 +29,8 @@ class AnthropicMessages(Reader):
         found = sample(head)
         if found:
             return any(block.get("type") in _TYPES for message in found for block in anthropic.blocks_of(message))
-        is_json = head.data.lstrip()[:1] in {b"{", b"["} and not head.lines
-        return is_json and bool(_SIGNS.search(head.data)) and b'"role"' in head.data
+        is_json = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
+        return is_json and b'"role"' in head.data and any(sign in head.data for sign in _SIGNS)
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""

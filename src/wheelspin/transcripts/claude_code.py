@@ -40,8 +40,7 @@ class ClaudeCode(Reader):
 
     def matches(self, head: Head) -> bool:
         """Tell it by lines of its types that hold a session id and a unique id."""
-        ours = [line for line in head.lines if line.get("type") in _TYPES]
-        return any("sessionId" in line and "uuid" in line for line in ours)
+        return any(line.get("type") in _TYPES and "sessionId" in line and "uuid" in line for line in head.objects())
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, line by line."""
@@ -50,25 +49,20 @@ class ClaudeCode(Reader):
         chains: dict[str, str] = {}
         for line, entry in source.lines():
             kind = entry.get("type")
-            if kind == "progress":
-                quoted = entry.get("data")
-                if has_files or not isinstance(quoted, dict) or quoted.get("type") != "agent_progress":
-                    continue
-                inner = quoted.get("message")
-                agent = quoted.get("agentId")
-                if isinstance(inner, dict) and isinstance(agent, str):
-                    yield from _message(line, inner, calls, agent)
+            agent = _agent(entry, chains) if entry.get("isSidechain") else None
+            if kind == "assistant":
+                yield from _said(line, entry, calls, agent)
+            elif kind == "user":
+                yield from _heard(line, entry, calls, agent)
             elif kind == "system":
                 if entry.get("subtype") == "compact_boundary":
-                    yield Compacted(line, None, _agent(entry, chains))
-            elif kind in {"user", "assistant"}:
-                yield from _message(line, entry, calls, _agent(entry, chains))
+                    yield Compacted(line, None, agent)
+            elif kind == "progress" and not has_files:
+                yield from _quoted(line, entry.get("data"), calls)
 
 
-def _agent(entry: dict[str, Any], chains: dict[str, str]) -> str | None:
-    """Give the sub-agent that a line is of: by its id, or by the line that its side chain began with."""
-    if not entry.get("isSidechain"):
-        return None
+def _agent(entry: dict[str, Any], chains: dict[str, str]) -> str:
+    """Give the sub-agent that a line of a side chain is of: by its id, or by the line that the chain began with."""
     agent = entry.get("agentId")
     if isinstance(agent, str):
         return agent
@@ -78,27 +72,48 @@ def _agent(entry: dict[str, Any], chains: dict[str, str]) -> str | None:
     return chain
 
 
-def _message(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> Iterator[Event]:
+def _quoted(line: int, data: object, calls: OpenCalls) -> list[Event]:
+    """Give the events of a sub-agent's message that the main file quotes."""
+    if not isinstance(data, dict) or data.get("type") != "agent_progress":
+        return []
+    entry, agent = data.get("message"), data.get("agentId")
+    if not isinstance(entry, dict) or not isinstance(agent, str):
+        return []
+    return _said(line, entry, calls, agent) if entry.get("type") == "assistant" else _heard(line, entry, calls, agent)
+
+
+def _said(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> list[Event]:
+    """Give the events of a message of the assistant."""
     message = entry.get("message")
-    if not isinstance(message, dict):
-        return
-    if entry.get("type") == "assistant":
-        turn = message.get("id")
-        turn_id = turn if isinstance(turn, str) else None
-        for call in anthropic.tool_uses(message, turn_id=turn_id, agent_id=agent):
-            yield from calls.ask(line, call)
-        tokens = anthropic.tokens_of(message.get("usage"))
-        if tokens:
-            yield Spent(line, tokens, None, agent, turn_id)
-        return
-    for block in anthropic.blocks_of(message):
-        answered = calls.answered(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
-        if answered is not None:
-            yield Answered(line, answered, _outcome(answered, block))
-    if anthropic.is_prompt(message) and not entry.get("isMeta") and not entry.get("isCompactSummary"):
-        first = anthropic.blocks_of(message)[0].get("text")
-        if not str(first).lstrip().startswith(_NO_PROMPT):
-            yield UserSpoke(line, None, agent)
+    if type(message) is not dict:
+        return []
+    turn = message.get("id")
+    turn_id = turn if type(turn) is str else None
+    events: list[Event] = []
+    for call in anthropic.tool_uses(message, turn_id=turn_id, agent_id=agent):
+        events += calls.ask(line, call)
+    tokens = anthropic.tokens_of(message.get("usage"))
+    if tokens:
+        events.append(Spent(line, tokens, None, agent, turn_id))
+    return events
+
+
+def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> list[Event]:
+    """Give the events of a message of the user: results of calls, or a prompt."""
+    message = entry.get("message")
+    if type(message) is not dict:
+        return []
+    blocks = anthropic.blocks_of(message)
+    events: list[Event] = []
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            answered = calls.answered(block.get("tool_use_id"))
+            if answered is not None:
+                events.append(Answered(line, answered, _outcome(answered, block)))
+    is_own = events or entry.get("isMeta") or entry.get("isCompactSummary")
+    if not is_own and anthropic.is_prompt(message) and not str(blocks[0].get("text")).lstrip().startswith(_NO_PROMPT):
+        events.append(UserSpoke(line, None, agent))
+    return events
 
 
 def _outcome(call: ToolCall, block: dict[str, Any]) -> Outcome:

@@ -38,7 +38,7 @@ class Codex(Reader):
 
     def matches(self, head: Head) -> bool:
         """Tell it by lines of its types with a payload."""
-        return any(line.get("type") in _TYPES and isinstance(line.get("payload"), dict) for line in head.lines)
+        return any(line.get("type") in _TYPES and isinstance(line.get("payload"), dict) for line in head.objects())
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, line by line."""

@@ -45,7 +45,7 @@ class Events(Reader):
 
     def matches(self, head: Head) -> bool:
         """Tell it by the first line's type."""
-        return bool(head.lines) and head.lines[0].get("type") in _TYPES
+        return head.first is not None and head.first.get("type") in _TYPES
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, line by line."""

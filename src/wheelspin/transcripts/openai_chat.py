@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from wheelspin.conversations import messages, sample
@@ -11,8 +10,7 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import openai_chat
 
-_SIGNS = re.compile(rb'"tool_calls"\s*:|"role"\s*:\s*"tool"|"function_call"\s*:|"tool_call_id"\s*:')
-_MESSAGE = re.compile(rb'"role"\s*:\s*"(?:system|user|assistant|developer)"')
+_ROLES = (b'"user"', b'"assistant"', b'"system"')
 _RESULTS = frozenset({"tool", "function"})
 
 
@@ -32,8 +30,8 @@ class OpenAIChat(Reader):
         found = sample(head)
         if found:
             return any(message.get("role") in {"user", "assistant", "tool", "system"} for message in found)
-        is_json = head.data.lstrip()[:1] in {b"{", b"["} and not head.lines
-        return is_json and bool(_SIGNS.search(head.data) or _MESSAGE.search(head.data))
+        is_json = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
+        return is_json and b'"role"' in head.data and any(role in head.data for role in _ROLES)
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Asked, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 
 _USAGE = ("input", "output", "cacheRead", "cacheWrite")
@@ -26,24 +26,22 @@ class OpenClaw(Reader):
 
     def matches(self, head: Head) -> bool:
         """Tell it by its header line, or by messages with roles of its own."""
-        if head.lines and head.lines[0].get("type") == "session":
+        if head.first is not None and head.first.get("type") == "session":
             return True
-        roles = {_message(line).get("role") for line in head.lines if line.get("type") == "message"}
+        roles = {_message(line).get("role") for line in head.objects() if line.get("type") == "message"}
         return "toolResult" in roles or ("assistant" in roles and "user" in roles)
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, line by line."""
         calls = OpenCalls()
         for line, entry in source.lines():
-            match entry.get("type"):
-                case "message":
-                    yield from _events(line, _message(entry), calls)
-                case "compaction":
-                    yield Compacted(line)
-                case "reset":
-                    yield UserSpoke(line)
-                case _:
-                    pass
+            kind = entry.get("type")
+            if kind == "message":
+                yield from _events(line, entry.get("message"), calls)
+            elif kind == "compaction":
+                yield Compacted(line)
+            elif kind == "reset":
+                yield UserSpoke(line)
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:
@@ -51,34 +49,35 @@ def _message(entry: dict[str, Any]) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _events(line: int, message: dict[str, Any], calls: OpenCalls) -> Iterator[Event]:
-    match message.get("role"):
-        case "user":
-            yield UserSpoke(line)
-        case "assistant":
-            yield from _asked(line, message, calls)
-            tokens = _tokens(message.get("usage"))
-            if tokens:
-                yield Spent(line, tokens)
-        case "toolResult":
-            answered = calls.answered(message.get("toolCallId"))
-            if answered is not None:
-                yield Answered(line, answered, _outcome(answered, message))
-        case _:
-            pass
+def _events(line: int, message: object, calls: OpenCalls) -> list[Event]:
+    if type(message) is not dict:
+        return []
+    role = message.get("role")
+    if role == "toolResult":
+        answered = calls.answered(message.get("toolCallId"))
+        return [] if answered is None else [Answered(line, answered, _outcome(answered, message))]
+    if role == "user":
+        return [UserSpoke(line)]
+    return _said(line, message, calls) if role == "assistant" else []
 
 
-def _asked(line: int, message: dict[str, Any], calls: OpenCalls) -> Iterator[Asked]:
+def _said(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
+    """Give the events of a message of the assistant."""
     content = message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") == "toolCall":
-            call_id = block.get("id")
+    events: list[Event] = []
+    for block in content if type(content) is list else ():
+        if type(block) is dict and block.get("type") == "toolCall":
+            call_id, name = block.get("id"), block.get("name")
             call = ToolCall(
-                str(block.get("name") or ""),
+                name if type(name) is str else "",
                 block.get("arguments"),
-                id=call_id if isinstance(call_id, str) else None,
+                id=call_id if type(call_id) is str else None,
             )
-            yield from calls.ask(line, call)
+            events += calls.ask(line, call)
+    tokens = _tokens(message.get("usage"))
+    if tokens:
+        events.append(Spent(line, tokens))
+    return events
 
 
 def _outcome(call: ToolCall, message: dict[str, Any]) -> Outcome:

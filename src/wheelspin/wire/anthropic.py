@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
@@ -22,7 +21,7 @@ def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def tool_uses(message: dict[str, Any], **ids: str | None) -> Iterator[ToolCall]:
+def tool_uses(message: dict[str, Any], **ids: str | None) -> list[ToolCall]:
     """
     Give the calls that a message of the assistant asks for.
 
@@ -30,15 +29,15 @@ def tool_uses(message: dict[str, Any], **ids: str | None) -> Iterator[ToolCall]:
         message: The message.
         **ids: `turn_id`, `session_id` and `agent_id` of the calls.
     """
-    for block in blocks_of(message):
-        if block.get("type") in _CALLS:
-            call_id = block.get("id")
-            yield ToolCall(
-                str(block.get("name") or ""),
-                block.get("input"),
-                id=call_id if isinstance(call_id, str) else None,
-                **ids,
-            )
+    content = message.get("content")
+    if type(content) is not list:
+        return []
+    uses = [block for block in content if type(block) is dict and block.get("type") in _CALLS]
+    return [ToolCall(_text(use.get("name")), use.get("input"), id=_text(use.get("id")) or None, **ids) for use in uses]
+
+
+def _text(value: object) -> str:
+    return value if type(value) is str else ""
 
 
 def content_of(block: dict[str, Any]) -> object:
@@ -70,5 +69,9 @@ def tokens_of(usage: object) -> int:
     """Give all tokens of a usage record: what was read, cached or not, and what was written."""
     if not isinstance(usage, dict):
         return 0
-    counts = (usage.get(key) for key in _USAGE)
-    return sum(count for count in counts if isinstance(count, int))
+    total = 0
+    for key in _USAGE:
+        count = usage.get(key)
+        if type(count) is int:
+            total += count
+    return total

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
+from wheelspin.source import NOT_JSON, parsed
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 
 __all__ = ["decoded", "outcome_of", "tokens_of", "tool_calls"]
@@ -15,13 +15,10 @@ __all__ = ["decoded", "outcome_of", "tokens_of", "tool_calls"]
 
 def decoded(arguments: object) -> object:
     """Give arguments as values: they come as JSON text; text that is none stays as it is, and counts as it is."""
-    if not isinstance(arguments, str):
+    if type(arguments) is not str:
         return arguments
-    try:
-        value: object = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    return value
+    value = parsed(arguments)
+    return arguments if value is NOT_JSON else value
 
 
 def tool_calls(message: dict[str, Any], **ids: str | None) -> Iterator[ToolCall]:
