@@ -10,6 +10,7 @@ from there on. The verdicts are those of a guard that saw every call: a property
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
 from wheelspin.core.events import ToolCall
 from wheelspin.core.settings import Settings
@@ -18,22 +19,18 @@ from wheelspin.transcript import Answered, Asked
 
 __all__ = ["Screen"]
 
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-_SIZED = frozenset({list, dict})
 _FAILURES = frozenset({"error", "unknown_tool"})
+_LONG = 256
+"""Characters from which on the length of a text stands for it."""
+_SLACK = 8
+"""Events per call of a full history at which those of calls that fell out of it are let go."""
 
 
-class _Entry:
-    """A call that is held on to, with what came back, and when each was told."""
+class _Entry(NamedTuple):
+    """A call that is held on to."""
 
-    __slots__ = ("answered", "asked", "at", "back_at", "key")
-
-    def __init__(self, asked: Asked, key: int, at: int) -> None:
-        self.asked = asked
-        self.key = key
-        self.at = at
-        self.answered: Answered | None = None
-        self.back_at = 0
+    call: int
+    key: int
 
 
 class Screen:
@@ -45,19 +42,21 @@ class Screen:
         tools: What is known about the host's tools.
     """
 
-    __slots__ = ("_counts", "_entries", "_failures", "_limit", "_most_failures", "_of_call", "_size", "_told", "_tools")
+    __slots__ = ("_counts", "_failed", "_few", "_limit", "_most_failed", "_newest", "_open", "_size", "_told", "_tools")
 
     def __init__(self, settings: Settings, tools: ToolTable) -> None:
         self._tools = tools
         self._size = settings.history_size
         never = self._size + 1
         self._limit = (settings.warning_threshold - 1) // 2 if settings.enabled else never
-        self._most_failures = settings.unknown_tool_threshold if settings.enabled else never
-        self._entries: deque[_Entry] = deque()
-        self._of_call: dict[int, _Entry] = {}
+        self._most_failed = settings.unknown_tool_threshold if settings.enabled else never
+        self._few = min(self._size, settings.warning_threshold - 1, self._most_failed)
+        """Calls that need no look at all, since no detector speaks of so few."""
+        self._told: list[Asked | Answered] = []
+        self._open: set[int] = set()
+        self._failed: set[int] = set()
+        self._newest: deque[_Entry] = deque()
         self._counts: dict[int, int] = {}
-        self._failures = 0
-        self._told = 0
 
     def ask(self, asked: Asked) -> bool:
         """
@@ -66,20 +65,12 @@ class Screen:
         Returns:
             `False` where the guard has to judge it, after what is held on to was fed; it is not taken in then.
         """
-        key = self._key(asked.call)
-        count = self._counts.get(key, 0)
-        if count >= self._limit or self._failures >= self._most_failures:
+        if self._few > 0:
+            self._few -= 1
+        elif not self._is_quiet(asked):
             return False
-        if len(self._entries) == self._size:
-            oldest = self._entries[0]
-            if oldest.answered is None:
-                return False
-            self._drop(oldest)
-        self._told += 1
-        entry = _Entry(asked, key, self._told)
-        self._entries.append(entry)
-        self._of_call[id(asked.call)] = entry
-        self._counts[key] = count + 1
+        self._open.add(id(asked.call))
+        self._told.append(asked)
         return True
 
     def answer(self, answered: Answered) -> bool:
@@ -89,48 +80,75 @@ class Screen:
         Returns:
             `False` where its call is not held on to.
         """
-        entry = self._of_call.pop(id(answered.call), None)
-        if entry is None:
+        call = id(answered.call)
+        if call not in self._open:
             return False
-        self._told += 1
-        entry.answered = answered
-        entry.back_at = self._told
-        self._failures += answered.outcome.kind in _FAILURES
+        self._open.remove(call)
+        self._told.append(answered)
+        if answered.outcome.kind in _FAILURES:
+            self._failed.add(call)
         return True
 
     @property
     def waits(self) -> bool:
         """Whether a call is not answered yet."""
-        return bool(self._of_call)
+        return bool(self._open)
 
     def events(self) -> list[Asked | Answered]:
         """Give all that is held on to, in the order in which it was told."""
-        told: list[tuple[int, Asked | Answered]] = [(entry.at, entry.asked) for entry in self._entries]
-        told += [(entry.back_at, entry.answered) for entry in self._entries if entry.answered is not None]
-        told.sort(key=lambda pair: pair[0])
-        return [event for _, event in told]
+        if self._newest:
+            held = {entry.call for entry in self._newest}
+            self._told = [event for event in self._told if id(event.call) in held]
+        return self._told
+
+    def _is_quiet(self, asked: Asked) -> bool:
+        """Tell whether the guard would say nothing to a call, and count it if so."""
+        if not self._newest:
+            for event in self._told:
+                if type(event) is Asked:
+                    self._count(event.call)
+        oldest = self._newest[0] if len(self._newest) == self._size else None
+        if oldest is not None and oldest.call in self._open:
+            return False
+        if self._count(asked.call) > self._limit or len(self._failed) >= self._most_failed:
+            self._newest.pop()
+            return False
+        if oldest is not None:
+            self._drop(oldest)
+        return True
+
+    def _count(self, call: ToolCall) -> int:
+        """Give how many of the newest calls may be equal to this one, with itself, which is the newest now."""
+        key = self._key(call)
+        self._newest.append(_Entry(id(call), key))
+        count = self._counts[key] = self._counts.get(key, 0) + 1
+        return count
 
     def _drop(self, oldest: _Entry) -> None:
-        self._entries.popleft()
-        if self._counts[oldest.key] == 1:
+        self._newest.popleft()
+        self._counts[oldest.key] -= 1
+        if not self._counts[oldest.key]:
             del self._counts[oldest.key]
-        else:
-            self._counts[oldest.key] -= 1
-        self._failures -= oldest.answered is not None and oldest.answered.outcome.kind in _FAILURES
+        self._failed.discard(oldest.call)
+        if len(self._told) > _SLACK * self._size:
+            self.events()
 
     def _key(self, call: ToolCall) -> int:
         """Give a number that is equal for calls of equal signature, and mostly another one for others."""
         given = call.arguments
         tool = self._tools.look_up(call.tool, given)
-        if type(given) is not dict:
-            return hash((tool.name, given)) if type(given) is str else hash(tool.name)
-        parts = hash(tool.name)
-        for name, value in given.items():
+        key = hash(tool.name)
+        if type(given) is str:
+            key += hash(given)
+        for name, value in given.items() if type(given) is dict else ():
             if name not in tool.ignored:
                 kind = type(value)
-                if kind in _PLAIN:
-                    is_nan = value != value  # noqa: PLR0124 - equal for the guard, and of another hash each time
-                    parts ^= hash((name, None if is_nan else value))
-                elif kind in _SIZED:
-                    parts ^= hash((name, len(value)))
-        return parts
+                if kind is str:
+                    key += hash(value) if len(value) < _LONG else len(value)
+                elif kind is int or kind is bool:
+                    key += value
+                elif kind is float:
+                    key += int(value) if value.is_integer() else 0
+                elif kind is list or kind is dict:
+                    key += len(value)
+        return key

@@ -35,12 +35,23 @@ class OpenClaw(Reader):
         """Give the events, line by line."""
         calls = OpenCalls()
         for line, entry in source.lines():
-            kind = entry.get("type")
-            if kind == "message":
-                yield from _events(line, entry.get("message"), calls)
-            elif kind == "compaction":
+            message = entry.get("message")
+            if type(message) is dict:
+                role = message.get("role")
+                if role == "assistant":
+                    yield from _asked(line, message, calls)
+                    tokens = _tokens(message.get("usage"))
+                    if tokens:
+                        yield Spent(line, tokens)
+                elif role == "toolResult":
+                    answered = calls.answered(message.get("toolCallId"))
+                    if answered is not None:
+                        yield Answered(line, answered, _outcome(answered, message))
+                elif role == "user":
+                    yield UserSpoke(line)
+            elif entry.get("type") == "compaction":
                 yield Compacted(line)
-            elif kind == "reset":
+            elif entry.get("type") == "reset":
                 yield UserSpoke(line)
 
 
@@ -49,20 +60,8 @@ def _message(entry: dict[str, Any]) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _events(line: int, message: object, calls: OpenCalls) -> list[Event]:
-    if type(message) is not dict:
-        return []
-    role = message.get("role")
-    if role == "toolResult":
-        answered = calls.answered(message.get("toolCallId"))
-        return [] if answered is None else [Answered(line, answered, _outcome(answered, message))]
-    if role == "user":
-        return [UserSpoke(line)]
-    return _said(line, message, calls) if role == "assistant" else []
-
-
-def _said(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
-    """Give the events of a message of the assistant."""
+def _asked(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
+    """Give the calls that a message of the assistant asks for."""
     content = message.get("content")
     events: list[Event] = []
     for block in content if type(content) is list else ():
@@ -74,9 +73,6 @@ def _said(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
                 id=call_id if type(call_id) is str else None,
             )
             events += calls.ask(line, call)
-    tokens = _tokens(message.get("usage"))
-    if tokens:
-        events.append(Spent(line, tokens))
     return events
 
 
