@@ -45,6 +45,7 @@ class OpenAIChat(Reader):
             if role == "user":
                 yield UserSpoke(line, session)
             elif role == "assistant":
+                unnamed = []
                 for call in openai_chat.tool_calls(message, session_id=session):
                     unnamed += [call] if call.id is None else []
                     yield from calls.ask(line, call)
@@ -54,6 +55,6 @@ class OpenAIChat(Reader):
             elif role in _RESULTS:
                 answered = calls.answered(message.get("tool_call_id"))
                 if answered is None and unnamed:
-                    answered = unnamed.pop()
+                    answered = unnamed.pop(0)
                 if answered is not None:
                     yield Answered(line, answered, openai_chat.outcome_of(answered, message))
