@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from wheelspin.testing import strict
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
+
+settings.register_profile("everyday", deadline=None, print_blob=True)
+settings.register_profile("deep", settings.get_profile("everyday"), max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
 
 
 @pytest.fixture(autouse=True)

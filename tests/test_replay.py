@@ -137,6 +137,16 @@ def test_the_loop_after_a_compaction_is_seen_at_its_outcome() -> None:
     assert run.ended == "compaction_loop_persisted"
 
 
+def test_sightings_of_calls_that_never_come_back_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped call waits for its outcome in the recording, but not for ever."""
+    monkeypatch.setattr("wheelspin.replay._MOST_STOPPED", 3)
+    replay = Replay(settings=LOW)
+    stopped = [event for event in _loop(30) if isinstance(event, Asked) or event.line < 12]
+    replay.scan(stopped)
+
+    assert len(replay._stopped) == 3
+
+
 class TestConfiguration:
     CONFIG: ClassVar[Any] = {
         "tools": {"loopDetection": {"enabled": False}},
@@ -291,6 +301,42 @@ SCREENED = st.builds(
     unknown_tool_threshold=st.sampled_from([2, 3, 10]),
     window_size=st.sampled_from([2, 3]),
 )
+
+
+def _many(arguments: Iterable[Any], *, open_for: int = 0) -> list[Event]:
+    """Give a call for each of the arguments; each is answered when so many more were made."""
+    calls = [ToolCall("read", given, id=f"c{number}") for number, given in enumerate(arguments)]
+    events: list[Event] = []
+    for number, call in enumerate(calls):
+        events.append(Asked(number, call))
+        if number >= open_for:
+            events.append(Answered(number, calls[number - open_for], Outcome.result("same")))
+    return events
+
+
+LATE = ToolCall("read", {"path": "/a"}, id="late")
+MIXED = [{"n": 1.5, "m": float("nan"), "l": [1, 2]}, {"n": 1}, {"n": 1.0}, "text", None, {"t": "x" * 999}, {"b": True}]
+
+
+@pytest.mark.parametrize(
+    "session",
+    [
+        pytest.param(_many({"n": number // 2} for number in range(300)), id="a long quiet run"),
+        pytest.param(_many([*({"n": n} for n in range(300)), *[{"n": 1}] * 40]), id="a loop after a long quiet run"),
+        pytest.param(_many(({"n": number} for number in range(90)), open_for=35), id="calls that outlive the history"),
+        pytest.param(_many(MIXED * 12), id="arguments of all kinds"),
+        pytest.param(_many([{"n": 1}, {"n": 1.0}] * 12), id="equal numbers of two types"),
+        pytest.param(
+            [Asked(1, LATE), UserSpoke(2), *_loop(9), Answered(3, LATE, Outcome.result("same")), *_loop(12)],
+            id="an outcome that comes after the next prompt",
+        ),
+    ],
+)
+def test_a_scan_of_a_special_session_tells_what_a_replay_tells(session: list[Event]) -> None:
+    """Each of them takes its own way through the screen."""
+    settings = Settings(enabled=True)
+
+    assert Replay(settings=settings).scan(session) == _played(session, settings=settings)
 
 
 @given(sessions(), SCREENED)

@@ -76,6 +76,27 @@ def test_a_name_that_is_not_there_is_an_ordinary_error() -> None:
         _ = wheelspin.Wheel
 
 
+def test_a_fresh_process_finds_the_errors_in_the_package() -> None:
+    """Although nothing has imported them yet."""
+    assert "wheelspin.errors" in _loaded("import wheelspin; wheelspin.errors.ConfigError")
+
+
+def test_the_package_can_be_run() -> None:
+    """Where the command is not on the path."""
+    command = [sys.executable, "-m", "wheelspin", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own interpreter
+
+    assert done.stdout == f"wheelspin {wheelspin.__version__}\n"
+
+
+def test_the_error_that_ends_a_run_holds_its_verdict() -> None:
+    """For hosts that speak in exceptions."""
+    verdict = wheelspin.Verdict(wheelspin.Action.ABORT, reason="why")
+    error = errors.ToolLoopError(verdict)
+
+    assert (error.verdict, error.code, str(error)) == (verdict, verdict.code, "why")
+
+
 def test_importing_the_package_loads_nothing_else() -> None:
     """Whoever only imports it pays nothing."""
     before = _loaded("pass")

@@ -353,6 +353,12 @@ class TestExplain:
         assert "|! a compaction that fails arms nothing" in text
         assert "/ a new run: counts begin anew" in text
 
+    def test_an_outcome_that_ends_the_run_has_a_row_of_its_own(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The call before it was allowed."""
+        _, out, _ = _run(capsys, "explain", "| A1*3")
+
+        assert "3 A1 allow its outcome abort post-compaction-guard" in " ".join(out.split())
+
     def test_a_configuration_holds(self, capsys: pytest.CaptureFixture[str], config: Path, tmp_path: Path) -> None:
         """Its notices are printed, too."""
         _, out, _ = _run(capsys, "explain", "A1*4", "--config", config)

@@ -298,6 +298,29 @@ class TestFaults:
         with pytest.raises(ConfigError, match="this is a directory"):
             load_config(tmp_path)
 
+    def test_a_file_that_cannot_be_read_says_why(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """In the words of the system."""
+        file = _file(tmp_path, b"{}")
+
+        def fail(_: Path) -> bytes:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(Path, "read_bytes", fail)
+        with pytest.raises(ConfigError, match="Permission denied"):
+            load_config(file)
+
+    def test_a_value_that_no_file_can_hold_is_named_by_its_type(self) -> None:
+        """A configuration may come from code, too."""
+        with pytest.raises(ConfigError, match="object"):
+            config_from(_block({"historySize": object()}))
+
+    def test_an_agent_that_is_no_object_is_a_fault(self) -> None:
+        """In the list and in the entries."""
+        with pytest.raises(ConfigError) as failure:
+            config_from({"agents": {"list": [3, {"id": "a"}], "entries": {"b": "c"}}})
+
+        assert [fault.path for fault in failure.value.faults] == ["agents.entries.b", "agents.list[0]"]
+
     def test_long_values_are_cut(self) -> None:
         """An error is a paragraph."""
         with pytest.raises(ConfigError) as failure:

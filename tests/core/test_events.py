@@ -23,7 +23,8 @@ VALUES = [
 def test_actions_are_ordered_as_the_ladder_and_are_words() -> None:
     """allow < warn < block < abort, and each prints as its word."""
     assert Action.ALLOW < Action.WARN < Action.BLOCK < Action.ABORT
-    assert Action.ABORT >= Action.BLOCK >= "warn" > Action.ALLOW <= "allow"
+    assert Action.ABORT >= Action.BLOCK > "warn" > Action.ALLOW
+    assert Action.ALLOW <= Action.ALLOW.value <= Action.WARN
     assert [str(action) for action in sorted(Action, reverse=True)] == ["abort", "block", "warn", "allow"]
 
 

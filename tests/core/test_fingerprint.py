@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import ctypes
 import dataclasses
 import datetime
 import decimal
@@ -56,6 +57,23 @@ ANYTHING = st.recursive(
 
 class Colour(enum.Enum):
     RED = "red"
+
+
+class Fraction(float):
+    """A number of a type of its own."""
+
+
+class Torn:
+    """An object that fails when it is asked for its class."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        raise RuntimeError
+
+
+class Shape(enum.Enum):
+    LIST = (1, 2)
+    SET = frozenset({1, 2})
 
 
 class Word(enum.StrEnum):
@@ -117,6 +135,8 @@ EQUAL = {
     "tuples and lists": ([1, [2]], (1, (2,))),
     "named tuples": (Point(1, 2), [1, 2]),
     "ordered dictionaries": (collections.OrderedDict(b=1, a=2), {"a": 2, "b": 1}),
+    "numbers of a type of their own": ([Fraction(0.5)], [0.5]),
+    "lists and sets in an enumeration": ([Shape.LIST, Shape.SET], [[1, 2], {1, 2}]),
     "views of a mapping": (types.MappingProxyType({"a": 1}), {"a": 1}),
     "queues": (collections.deque([1, 2]), [1, 2]),
     "enumerations": ([Colour.RED, Word.RED, Number.ONE, {Word.RED: 1}], ["red", "red", 1, {"red": 1}]),
@@ -172,6 +192,7 @@ OPAQUE = {
     "a module": sys,
     "a file": sys.__stdout__,
     "an object of a type that is written in C": collections.Counter().__class__.__subclasses__,
+    "a buffer of addresses": (ctypes.c_void_p * 2)(),
     "one deep inside": {"a": [1, {"b": object()}]},
     "one in a set": {object()},
     "one for a key": {object(): 1},
@@ -265,6 +286,15 @@ def test_shared_parts_without_number_come_to_an_end(kind: str) -> None:
     assert digest("", value)[1] is False
 
 
+def test_a_value_of_very_many_parts_is_seen_whole() -> None:
+    """The quick way gives up on it, and the thorough way takes over."""
+    value = {"rows": [{"n": number} for number in range(30_000)]}
+    other = {"rows": [{"n": number} for number in range(29_999)] + [{"n": 0}]}
+
+    assert digest("", value)[1] is True
+    assert fingerprint(value) != fingerprint(other)
+
+
 def test_an_object_that_holds_half_the_application_comes_to_an_end() -> None:
     """Looking into objects stops at a number that no result has."""
     value: Any = None
@@ -276,7 +306,8 @@ def test_an_object_that_holds_half_the_application_comes_to_an_end() -> None:
 
 def test_a_hostile_object_does_no_harm() -> None:
     """Nothing of the user's is called, so nothing of it can fail."""
-    assert len(fingerprint({"a": Hostile(), "b": [Hostile()]})) == 16
+    assert len(fingerprint({"a": Hostile(), "b": [Hostile(), Torn()], "c": {Torn(): 1}})) == 16
+    assert digest("", Torn())[1] is False
 
 
 def test_a_deep_stack_does_not_change_a_fingerprint() -> None:

@@ -12,7 +12,7 @@ from tests.core.strategies import SETTINGS, Answer, Ask, Happening, Host, stream
 from tests.core.test_fingerprint import ANYTHING
 from wheelspin import Guard, Outcome, Settings, ToolCall
 
-MANY = settings(max_examples=200)
+MANY = settings(max_examples=2 * settings().max_examples)
 
 
 @MANY

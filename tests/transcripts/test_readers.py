@@ -206,6 +206,40 @@ class TestUnreadable:
         assert events
         assert source.problems[-1].what in {"the file breaks off here", "no JSON object"}
 
+    def test_packed_data_that_is_damaged_from_the_start_says_so(self, tmp_path: Path) -> None:
+        """It is no session, and no crash."""
+        path = tmp_path / "session.jsonl.gz"
+        path.write_bytes(b"\x1f\x8b" + b"damaged" * 9)
+
+        with pytest.raises(TranscriptError, match="Copy the file once more"):
+            _read(path)
+
+    def test_a_folder_that_is_named_as_a_file_says_so(self, tmp_path: Path) -> None:
+        """Where a file is expected."""
+        with pytest.raises(TranscriptError, match="this is a directory"):
+            Source(tmp_path).head()
+
+    def test_a_disk_that_fails_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With what the system says; read as far as it went where it went anywhere."""
+
+        def fail(*_: object) -> Iterator[bytes]:
+            raise OSError(5, "Input/output error")
+            yield b""
+
+        path = _write(tmp_path, {"type": "call", "tool": "read"})
+        monkeypatch.setattr(Source, "_bytes_of", fail)
+
+        with pytest.raises(TranscriptError, match="Input/output error"):
+            Source(path).head()
+        with pytest.raises(TranscriptError, match="Input/output error"):
+            list(Source(path).lines())
+
+    def test_no_more_problems_are_kept_than_people_read(self, tmp_path: Path) -> None:
+        """All of them are counted."""
+        _, source = _read(_write(tmp_path, {"type": "call", "tool": "read"}, "no json\n" * 50))
+
+        assert (len(source.problems), source.problem_count) == (20, 50)
+
     def test_a_line_without_end_is_passed_over(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """One line must not fill the memory."""
         monkeypatch.setattr("wheelspin.source._LONGEST_LINE", 200)
@@ -410,6 +444,9 @@ class TestClaudeCode:
             _claude("assistant", _use("t3"), uuid="d", isSidechain=True, agentId="helper"),
             {"type": "progress", "data": {"type": "agent_progress", "agentId": "quoted", "message": quoted}},
             {"type": "progress", "data": {"type": "bash_progress"}},
+            {"type": "progress", "data": {"type": "agent_progress", "agentId": "quoted"}},
+            {"type": "assistant", "sessionId": "s", "message": "none"},
+            {"type": "user", "sessionId": "s", "message": "none"},
         )
         events, _ = _read(path)
 
@@ -536,7 +573,8 @@ class TestCodex:
         context = [{"type": "input_text", "text": "<environment_context>x</environment_context>"}]
         message = _item(type="message", role="user", content=text)
         path = _write(tmp_path, _codex("event_msg", type="user_message", message="go"), message)
-        older = _write(tmp_path, _item(type="message", role="user", content=context), message, name="older.jsonl")
+        answer = _item(type="message", role="assistant", content=text)
+        older = _write(tmp_path, _item(type="message", role="user", content=context), message, answer, name="o.jsonl")
 
         assert [event.line for event in _of(_read(path)[0], UserSpoke)] == [1]
         assert [event.line for event in _of(_read(older)[0], UserSpoke)] == [2]
@@ -581,7 +619,6 @@ class TestOpenClaw:
         user = {"type": "message", "id": "u", "parentId": "h", "message": {"role": "user", "content": "go"}}
         path = _write(
             tmp_path,
-            {"type": "session", "id": "h"},
             user,
             call(1, "u"),
             user | {"id": "u2", "parentId": "u"},
@@ -627,18 +664,46 @@ class TestChatMessages:
             assert [event.tokens for event in _of(events, Spent)] == [9]
             assert len(_of(events, UserSpoke)) == 1
 
-    def test_calls_in_the_older_form_have_no_ids(self, tmp_path: Path) -> None:
-        """Their outcomes come in order."""
+    def test_calls_without_ids_are_answered_in_order(self, tmp_path: Path) -> None:
+        """The older form has none, and some servers leave them out."""
         path = _write(
             tmp_path,
             {"role": "assistant", "function_call": {"name": "f", "arguments": "{"}},
-            {"role": "function", "name": "f", "content": "x"},
-            {"role": "function", "name": "f", "content": "without a call"},
+            {"role": "assistant", "tool_calls": [_tool_call(None, "g", "1"), _tool_call(None, "h", "2")]},
+            {"role": "tool", "content": "x"},
+            {"role": "function", "name": "h", "content": "y"},
+            {"role": "function", "name": "h", "content": "without a call"},
         )
         events, _ = _read(path)
 
-        assert _calls(events) == [("f", "{")]
-        assert _outcomes(events) == [Outcome.result("x")]
+        assert _calls(events) == [("f", "{"), ("g", 1), ("h", 2)]
+        assert [(event.call.tool, event.outcome) for event in _of(events, Answered)] == [
+            ("g", Outcome.result("x")),
+            ("h", Outcome.result("y")),
+        ]
+
+    def test_tokens_without_a_total_are_added_up(self, tmp_path: Path) -> None:
+        """A server that tells none costs nothing."""
+        usage = {"prompt_tokens": 3, "completion_tokens": 4}
+        path = _write(
+            tmp_path,
+            {"role": "assistant", "usage": usage},
+            {"role": "assistant", "usage": {}},
+            {"role": "assistant"},
+        )
+
+        assert [event.tokens for event in _of(_read(path)[0], Spent)] == [7]
+
+    def test_conversations_are_found_however_deep_they_lie(self, tmp_path: Path) -> None:
+        """Lists of lists, too, but no bottomless ones."""
+        messages = [{"role": "assistant", "tool_calls": [_tool_call("c1", "f", "{}")]}]
+        deep: Any = messages
+        for _ in range(9):
+            deep = {"messages": deep}
+        path = tmp_path / "deep.json"
+        path.write_text(json.dumps([[messages], {"history": [[messages]]}, deep, {"messages": 1}, 7]))
+
+        assert [event.call.session_id for event in _of(_read(path)[0], Asked)] == ["1", "2"]
 
     def test_an_unknown_tool_is_recognised_by_its_text(self, tmp_path: Path) -> None:
         """The format has no flag for errors."""
