@@ -1,17 +1,12 @@
 #!/bin/sh
-# Replay the sample sessions through the guard, and explain one loop step by step.
+# Replay the sample sessions through the guard, and explain one loop step by step. Run it in the project's folder.
 # The argument is the command to call: `wheelspin`, or the path of one.
 set -eu
 
 wheelspin=${1:-wheelspin}
-cd "$(dirname "$0")"
 
-say() {
-    printf '\n$ wheelspin %s\n\n' "$*"
-}
+printf '$ wheelspin replay examples/sessions\n\n'
+"$wheelspin" replay examples/sessions
 
-say replay sessions
-"$wheelspin" replay sessions
-
-say "explain 'A1*12 | A1*3'"
+printf "\n\$ wheelspin explain 'A1*12 | A1*3'\n\n"
 "$wheelspin" explain 'A1*12 | A1*3'

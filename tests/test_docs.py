@@ -6,9 +6,12 @@ import doctest
 import importlib
 import inspect
 import json
+import os
 import pkgutil
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -101,6 +104,17 @@ def test_every_make_target_that_is_named_is_there() -> None:
 
     assert {"demo", "test", "check", "bench"} <= named & targets
     assert not {name for name in named if name.startswith(("demo", "test", "check", "bench", "format"))} - targets
+
+
+def test_the_demo_shows_a_loop_of_each_kind_and_explains_one() -> None:
+    """As `make demo` calls it: with the path of the command in the project's folder."""
+    command = os.path.relpath(Path(sys.executable).parent / "wheelspin", ROOT)
+    demo = ["sh", "examples/demo.sh", command]
+    done = subprocess.run(demo, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
+
+    assert "examples/sessions/claude-code.jsonl" in done.stdout
+    assert "post-compaction-guard: after a compaction `A` was called 3 times" in " ".join(done.stdout.split())
+    assert done.stderr == ""
 
 
 def test_the_report_in_the_readme_is_the_one_that_is_printed(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
