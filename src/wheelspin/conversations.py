@@ -9,7 +9,16 @@ from wheelspin.source import Head, Source
 
 __all__ = ["Message", "messages", "sample"]
 
-_KEYS = ("messages", "traj", "trajectory", "conversation", "history", "simulation")
+_KEYS = (
+    "messages",
+    "traj",
+    "trajectory",
+    "conversation",
+    "conversations",
+    "history",
+    "simulation",
+    "simulations",
+)
 _DEEPEST = 4
 
 

@@ -42,6 +42,8 @@ class Totals:
     saved_calls: int = 0
     tokens: int = 0
     saved_tokens: int = 0
+    problems: int = 0
+    """Places that could not be read, in files that could."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ class Summary:
 
     def totals(self) -> Totals:
         """Sum up all runs."""
-        totals = Totals()
+        totals = Totals(problems=sum(file.problem_count for file in self.files))
         for run in (run for file in self.files for run in file.runs):
             totals.runs += 1
             totals.calls += run.calls

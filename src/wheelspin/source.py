@@ -7,12 +7,14 @@ Nothing here knows a format.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from orjson import JSONDecodeError, loads
 
@@ -29,6 +31,7 @@ _WHOLE_LIMIT = 64 << 20
 _PROBLEMS_KEPT = 20
 _LINES_A_STEP = 512
 _BUFFER = 1 << 18
+_PEEKED = 64
 NOT_JSON = object()
 """What `parsed` gives for what is no JSON."""
 _BROKEN = (OSError, EOFError, zlib.error)
@@ -119,7 +122,7 @@ class Source:
             self._head = Head(data, lines)
         return self._head
 
-    def _first_lines(self, stream: IO[bytes]) -> list[bytes]:
+    def _first_lines(self, stream: io.BufferedReader) -> list[bytes]:
         lines: list[bytes] = []
         try:
             for line in self._bytes_of(stream, lambda *_: None):
@@ -185,9 +188,7 @@ class Source:
 
         place = 0
         with self._open() as stream:
-            opening = stream.read(1)
-            prefix = "item" if opening == b"[" else ""
-            stream.seek(0)
+            prefix = "item" if stream.peek(_PEEKED).lstrip().startswith(b"[") else ""
             try:
                 for place, item in enumerate(ijson.items(stream, prefix, use_float=True), 1):
                     self._move(stream)
@@ -195,7 +196,7 @@ class Source:
             except ijson.JSONError as problem:
                 self.note(place + 1, f"no JSON from here on ({problem})")
 
-    def _bytes_of(self, stream: IO[bytes], note: Callable[[int, str], object]) -> Iterable[bytes]:
+    def _bytes_of(self, stream: io.BufferedReader, note: Callable[[int, str], object]) -> Iterable[bytes]:
         """Give the lines, none of them longer than the memory bears."""
         return stream if self._is_small() else self._short_lines(stream, note)
 
@@ -203,7 +204,7 @@ class Source:
         """Tell whether any line of the file can be held."""
         return self.path.stat().st_size < (_LONGEST_LINE // 8 if self._is_gzip() else _LONGEST_LINE)
 
-    def _short_lines(self, stream: IO[bytes], note: Callable[[int, str], object]) -> Iterator[bytes]:
+    def _short_lines(self, stream: io.BufferedReader, note: Callable[[int, str], object]) -> Iterator[bytes]:
         """Give the lines of a large file; one that is too long for the memory is noted, and given as an empty one."""
         number = 0
         while line := stream.readline(_LONGEST_LINE):
@@ -220,12 +221,17 @@ class Source:
             return stream.read(2) == _GZIP
 
     @contextmanager
-    def _open(self) -> Iterator[IO[bytes]]:
+    def _open(self) -> Iterator[io.BufferedReader]:
         try:
             stream: Any = gzip.open(self.path) if self._is_gzip() else self.path.open("rb", _BUFFER)  # noqa: SIM115 - closed below
         except OSError as problem:
             raise self._unreadable(problem) from None
         with stream:
+            try:
+                if stream.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
+                    stream.read(len(BOM_UTF8))
+            except _BROKEN as problem:
+                raise self._unreadable(problem) from None
             yield stream
             self._move(stream)
 

@@ -114,7 +114,7 @@ def _read(text: str) -> Iterator[_Move]:
             at = place + len(text[place:]) - len(text[place:].lstrip())
             raise NotationError(text, at, f"{text[at]!r} means nothing")
         moves = groups[-1][2]
-        times = int(match["times"]) if match["times"] else 1
+        times = _times(match["times"])
         if match["open"]:
             if match["times"]:
                 raise NotationError(text, match.start("times"), "a repetition stands behind the bracket that closes")
@@ -130,7 +130,16 @@ def _read(text: str) -> Iterator[_Move]:
         place = match.end()
     if len(groups) > 1:
         raise NotationError(text, groups[-1][1], f"{groups[-1][0]!r} is never closed")
+    if not groups[0][2]:
+        raise NotationError(text, 0, "there is no move")
     yield from groups[0][2]
+
+
+def _times(digits: str | None) -> int:
+    """Read how often a move comes; a number that is beyond all bounds is cut to one that is just too large."""
+    if digits is None:
+        return 1
+    return int(digits) if len(digits) <= len(str(_MOST_MOVES)) else _MOST_MOVES + 1
 
 
 def _close(groups: list[tuple[str, int, list[_Move]]], bracket: str, times: int, text: str, place: int) -> None:

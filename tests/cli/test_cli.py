@@ -94,6 +94,7 @@ class TestReplay:
             "savedCalls": 5,
             "tokens": 0,
             "savedTokens": 0,
+            "problems": 0,
         }
 
     def test_verdicts_are_one_line_for_each_call_result_and_compaction(
@@ -190,7 +191,16 @@ class TestReplay:
 
         assert code == 2
         assert err.startswith(f"wheelspin: {wrong}: this is no session that Wheelspin can read. It reads Claude Code")
-        assert "1 file, 2 runs" in out
+        assert "not read 1 file\n1 file, 2 runs" in out
+
+    def test_where_nothing_could_be_read_there_is_no_report(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """The error says it all."""
+        code, out, err = _run(capsys, "replay", tmp_path / "none.jsonl")
+
+        assert (code, out) == (2, "")
+        assert err == f"wheelspin: {tmp_path / 'none.jsonl'}: there is no such file. Check the path.\n"
 
     def test_lines_that_cannot_be_read_are_named(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """The first few of them, and how many more there are."""
@@ -201,6 +211,19 @@ class TestReplay:
         assert code == 0
         assert "not read line 30: no JSON object" in out
         assert "not read 2 lines more" in out
+        assert "not read 7 places\n1 file" in out
+
+    def test_verdicts_tell_of_lines_that_cannot_be_read_beside(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """They have no report to tell it in."""
+        path = tmp_path / "s.jsonl"
+        path.write_bytes((SESSIONS / "events.jsonl").read_bytes() + b"{broken\n" * 7)
+        code, out, err = _run(capsys, "replay", "--verdicts", path)
+
+        assert code == 0
+        assert all(json.loads(line)["file"] == str(path) for line in out.splitlines())
+        assert err == f"wheelspin: {path}: 7 places were not read, the first is line 30: no JSON object\n"
 
     def test_a_file_without_calls_says_so(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """Its calls may be written in a way that is not known."""
@@ -379,7 +402,11 @@ class TestExplain:
             ("A1)", "')' closes nothing at place 3"),
             ("(A1]", "']' closes nothing at place 4"),
             ("(*3 A1)", "stands behind the bracket that closes"),
+            ("", "there is no move at place 1"),
+            ("A1*0", "there is no move at place 1"),
             ("A1*9999999", "more than 100000 moves"),
+            (f"A1*{10**30}", "more than 100000 moves"),
+            (f"(A1)*{'9' * 5000}", "more than 100000 moves"),
             ("(A1*1000)*1000", "more than 100000 moves"),
         ],
     )

@@ -206,6 +206,20 @@ class TestUnreadable:
         assert events
         assert source.problems[-1].what in {"the file breaks off here", "no JSON object"}
 
+    @pytest.mark.parametrize(("name", "file"), SAMPLES.items())
+    def test_a_byte_order_mark_does_no_harm(
+        self, name: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Some editors write one, also before a blank."""
+        path = tmp_path / file
+        path.write_bytes(b"\xef\xbb\xbf\n" + (SESSIONS / file).read_bytes())
+
+        whole = _calls(_read(SESSIONS / file)[0])
+        assert reader_for(Source(path)).name == name
+        assert _calls(_read(path)[0]) == whole
+        monkeypatch.setattr("wheelspin.source._WHOLE_LIMIT", 10)
+        assert _calls(_read(path)[0]) == whole
+
     def test_packed_data_that_is_damaged_from_the_start_says_so(self, tmp_path: Path) -> None:
         """It is no session, and no crash."""
         path = tmp_path / "session.jsonl.gz"
@@ -654,6 +668,7 @@ class TestChatMessages:
             ("object.json", json.dumps({"model": "m", "messages": messages}, indent=indent)),
             ("lines.jsonl", "".join(json.dumps(message) + "\n" for message in messages)),
             ("many.json", json.dumps([{"traj": messages}], indent=indent)),
+            ("runs.json", json.dumps({"simulations": [{"messages": messages}]}, indent=indent)),
             ("many.jsonl", json.dumps({"conversation": {"messages": messages}}) + "\n"),
         ):
             path = tmp_path / name

@@ -72,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
                     summary.passed_over.append(path)
             else:
                 summary.files.append(report)
-    if not options.verdicts:
+    if options.verdicts:
+        _tell_unread(summary)
+    elif options.json or summary.files or not summary.failures:
         report_named("plain_json" if options.json else "terminal")(summary, sys.stdout)
     for failure in summary.failures:
         print(f"wheelspin: {failure}", file=sys.stderr)
@@ -125,6 +127,14 @@ def _play(
     return FileReport(
         path, reader.title, replay.runs, reader.place, source.problems, source.problem_count, tuple(notices)
     )
+
+
+def _tell_unread(summary: Summary) -> None:
+    for file in summary.files:
+        for line, what in file.problems[:1]:
+            many = "1 place was not read" if file.problem_count == 1 else f"{file.problem_count:,} places were not read"
+            first = f"the first is {file.place} {line}: {what}"
+            print(f"wheelspin: {file.path}: {many}, {first}", file=sys.stderr)
 
 
 def _write_verdict(path: Path, judged: Judged) -> None:

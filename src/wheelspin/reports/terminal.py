@@ -77,13 +77,15 @@ def _sums(console: Console, summary: Summary) -> None:
     totals = summary.totals()
     for notice in summary.notices:
         console.print(f"note: {escape(notice)}")
-    for failure in summary.failures:
-        console.print(f"[red]not read[/red] {escape(failure)}")
     if summary.passed_over:
         count = _counted(len(summary.passed_over), "file")
         console.print(
             f"passed over {count} that {'is no session' if len(summary.passed_over) == 1 else 'are no sessions'}"
         )
+    unread = [_counted(len(summary.failures), "file")] if summary.failures else []
+    unread += [_counted(totals.problems, "place")] if totals.problems else []
+    if unread:
+        console.print(f"[yellow]not read[/yellow] {' and '.join(unread)}")
     counted = (_counted(len(summary.files), "file"), _counted(totals.runs, "run"), _counted(totals.calls, "call"))
     did = f"{totals.warned_runs} warned, {totals.blocked_runs} blocked, {totals.ended_runs} ended"
     console.print(f"[bold]{', '.join(counted)}[/bold]: {did}; {_saved(totals)}")
