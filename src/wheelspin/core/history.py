@@ -219,7 +219,7 @@ class History:
             known = first.repeats = self._repeats[step.signature] = Repeats()
             known.count = 1
             if first.kind != "open":
-                known.resolve(first)
+                known.resolve(first.number, first.kind, first.outcome)
         known.count += 1
         step.repeats = known
 
@@ -228,7 +228,7 @@ class History:
         changed = False
         if step.repeats is not None:
             if step.number > step.repeats.newest:
-                changed = step.repeats.resolve(step)
+                changed = step.repeats.resolve(step.number, step.kind, step.outcome)
             else:
                 changed = self._count_repeats(step.repeats, step.signature)
         if self._misses or step.kind != "result":
@@ -245,7 +245,7 @@ class History:
             del self.calls[step.id]
         tally = step.repeats
         if tally is not None:
-            tally.drop(step)
+            tally.drop(step.kind)
         if tally is None or not tally.count:
             del self._repeats[step.signature]
         if self._misses and step.is_miss() and step.tool in self._misses:
@@ -259,7 +259,7 @@ class History:
         tally.clear()
         for step in self:
             if step.signature == signature and step.kind != "open":
-                tally.resolve(step)
+                tally.resolve(step.number, step.kind, step.outcome)
         return tally.streak <= streak
 
     def _count_miss(self, step: Step) -> None:

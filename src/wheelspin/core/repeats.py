@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from wheelspin.core.step import Step
-
 __all__ = ["Repeats"]
 
 
@@ -34,32 +30,32 @@ class Repeats:
         self.newest = -1
         """Number of the newest resolved step."""
 
-    def resolve(self, step: Step) -> bool:
+    def resolve(self, number: int, kind: str, outcome: bytes | None) -> bool:
         """Count the outcome of a step that is newer than all resolved ones; `True` where it ended a streak."""
         self.resolved += 1
-        self.newest = step.number
-        if step.kind == "veto":
+        self.newest = number
+        if kind == "veto":
             self.streak += 1
             self.vetoes += 1
             return False
-        changed = self.firm > 0 and (step.outcome is None or step.outcome != self.outcome)
+        changed = self.firm > 0 and (outcome is None or outcome != self.outcome)
         if changed:
             self.streak = self.vetoes + 1
             self.firm = 1
         else:
             self.streak += 1
             self.firm += 1
-        self.outcome = step.outcome
+        self.outcome = outcome
         self.vetoes = 0
         return changed
 
-    def drop(self, step: Step) -> None:
-        """Take the oldest step out."""
+    def drop(self, kind: str) -> None:
+        """Take the oldest step out, which is of this kind."""
         self.count -= 1
-        if step.kind == "open":
+        if kind == "open":
             return
         if self.streak == self.resolved:
             self.streak -= 1
-            self.firm -= step.kind != "veto"
+            self.firm -= kind != "veto"
         self.resolved -= 1
         self.vetoes = min(self.vetoes, self.resolved)
