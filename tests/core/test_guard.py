@@ -244,7 +244,7 @@ class TestRewrittenArguments:
         for number in range(21):
             verdicts.append(guard.before(_call("a", id=f"c{number}")))
             if not verdicts[-1].stops:
-                guard.after(_call("/work/a", id=f"c{number}"), SAME)
+                guard.after(_call("/src/a", id=f"c{number}"), SAME)
 
         assert [verdict.code for verdict in verdicts[10:11] + verdicts[20:]] == ["generic_repeat"] * 2
         assert verdicts[20].action == "block"
@@ -255,13 +255,13 @@ class TestRewrittenArguments:
         for number in range(40):
             verdict = guard.before(_call("a", id=f"c{number}"))
             assert verdict.action == "allow"
-            guard.after(_call(f"/work/{number}", id=f"c{number}"), SAME)
+            guard.after(_call(f"/src/{number}", id=f"c{number}"), SAME)
 
     def test_a_host_that_stops_rewriting_is_judged_by_what_it_runs_then(self) -> None:
         """The first time that a call is run as it was asked for, the expectation is dropped."""
         guard = Guard()
         guard.before(_call("a", id="c0"))
-        guard.after(_call("/work/a", id="c0"), SAME)
+        guard.after(_call("/src/a", id="c0"), SAME)
         for number in range(1, 22):
             verdict = guard.before(_call("a", id=f"c{number}"))
             if not verdict.stops:
@@ -274,7 +274,7 @@ class TestRewrittenArguments:
         guard = Guard()
         for number in range(200):
             guard.before(_call(f"{number}", id=f"c{number}"))
-            guard.after(_call(f"/work/{number}", id=f"c{number}"), SAME)
+            guard.after(_call(f"/src/{number}", id=f"c{number}"), SAME)
 
         ((*_, run),) = guard.dump()["runs"]
         assert len(run["rewritten"]) <= 30
