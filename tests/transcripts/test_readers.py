@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from wheelspin import Outcome, transcripts
-from wheelspin.errors import TranscriptError
+from wheelspin import Outcome, Replay, transcripts
+from wheelspin.errors import ConfigError, TranscriptError
 from wheelspin.source import Source
 from wheelspin.transcript import (
     Answered,
@@ -35,6 +40,39 @@ SAMPLES = {
     "openai_chat": "openai-chat.json",
     "anthropic_messages": "anthropic-messages.json",
 }
+
+
+WORDS = sorted(
+    set(re.findall(r'"([a-zA-Z_]+)"', "".join(path.read_text() for path in (ROOT / "src/wheelspin").rglob("*.py"))))
+)
+"""Every word that the sources quote: the keys and the kinds of all formats are among them."""
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(WORDS) | st.just("{"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=12,
+)
+SHAPED = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["assistant", "user", "message", "response_item", "event_msg", "call", "result"])
+        | VALUES,
+        "message": st.fixed_dictionaries(
+            {},
+            optional={
+                "role": st.sampled_from(["assistant", "user", "toolResult"]) | VALUES,
+                "content": st.lists(st.fixed_dictionaries({"type": st.sampled_from(WORDS) | VALUES})) | VALUES,
+                "usage": VALUES,
+            },
+        ),
+        "payload": st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5),
+        "role": st.sampled_from(["assistant", "user", "tool", "function"]) | VALUES,
+        "content": VALUES,
+        "tool_calls": st.lists(VALUES, max_size=3) | VALUES,
+        "messages": VALUES,
+        "usage": VALUES,
+    },
+)
+LINES = SHAPED | st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5)
 
 
 def _write(folder: Path, *lines: Any, name: str = "session.jsonl") -> Path:
@@ -130,6 +168,16 @@ class TestContract:
         source = Source(_write(tmp_path, line, line))
 
         list(reader.read(source))
+
+    @given(lines=st.lists(LINES, min_size=1, max_size=4), reader=st.sampled_from(READERS))
+    def test_no_line_breaks_a_reader(self, lines: list[Any], reader: Any) -> None:
+        """Keys of all formats with values of any shape: it is told whether a file is theirs, and the file is played."""
+        with TemporaryDirectory() as folder:
+            source = Source(_write(Path(folder), *lines))
+
+            assert reader.matches(source.head()) in {True, False}
+            with suppress(ConfigError):
+                Replay(tools=reader.tools).scan(reader.read(source))
 
     def test_every_file_of_the_family_is_listed(self) -> None:
         """A reader that is written but not named in the family would never be asked."""

@@ -10,7 +10,7 @@ from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, 
 from wheelspin.wire import anthropic
 
 _SIGNS = (b'"tool_use"', b'"tool_result"', b'"server_tool_use"', b'"mcp_tool_use"')
-_TYPES = frozenset({"tool_use", "tool_result", "server_tool_use", "mcp_tool_use"})
+_TYPES = ("tool_use", "tool_result", "server_tool_use", "mcp_tool_use")
 
 
 class AnthropicMessages(Reader):

@@ -11,7 +11,7 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import anthropic
 
-_TYPES = frozenset({"user", "assistant", "system", "progress", "summary", "file-history-snapshot"})
+_TYPES = ("user", "assistant", "system", "progress", "summary", "file-history-snapshot")
 _NO_PROMPT = (
     "[Request interrupted",
     "<bash-",

@@ -12,10 +12,11 @@ from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, 
 from wheelspin.wire.openai_chat import decoded
 from wheelspin.wire.shell import shell_outcome
 
-_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
+_TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state")
 _SHELLS = frozenset({"exec_command", "write_stdin", "shell", "shell_command", "local_shell", "container.exec"})
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "mcp_call"})
-_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output"})
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "mcp_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "tool_search_output")
+_NAMES = {"local_shell_call": "local_shell", "tool_search_call": "tool_search"}
 _HEADER = re.compile(
     r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines): ?[^\n]*\n"
     r"|(?:Process )?[Ee]xit(?:ed with)? code:? (?P<code>-?\d+)\n"
@@ -72,7 +73,7 @@ class Codex(Reader):
 def _call(payload: dict[str, Any]) -> ToolCall:
     kind = payload["type"]
     call_id = payload.get("call_id") or payload.get("id")
-    name = {"local_shell_call": "local_shell", "tool_search_call": "tool_search"}.get(kind) or payload.get("name")
+    name = _NAMES.get(kind) or payload.get("name")
     arguments = next((payload[key] for key in ("arguments", "input", "action") if key in payload), None)
     space = payload.get("namespace")
     return ToolCall(
@@ -90,7 +91,8 @@ def _outcome(call: ToolCall, payload: dict[str, Any]) -> Outcome:
     value = decoded(output)
     if isinstance(value, dict) and isinstance(value.get("metadata"), dict):
         code = value["metadata"].get("exit_code")
-        return shell_outcome(value.get("output"), failed=code not in {0, None}, exit_code=code)
+        code = code if isinstance(code, int) else None
+        return shell_outcome(value.get("output"), failed=bool(code), exit_code=code)
     return _shell(_text(output))
 
 
@@ -103,7 +105,7 @@ def _shell(output: object) -> Outcome:
     if header["running"]:
         return Outcome.shell(rest, status="running")
     code = int(header["code"]) if header["code"] else None
-    return shell_outcome(rest, failed=code not in {0, None}, exit_code=code)
+    return shell_outcome(rest, failed=bool(code), exit_code=code)
 
 
 def _text(output: object) -> object:

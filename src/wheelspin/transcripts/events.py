@@ -19,7 +19,7 @@ from wheelspin.transcript import (
 )
 
 _MOST_WAITING = 10_000
-_TYPES = frozenset({"config", "call", "result", "compaction", "user_message", "run_start"})
+_TYPES = ("config", "call", "result", "compaction", "user_message", "run_start")
 
 
 class Events(Reader):

@@ -10,8 +10,9 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import openai_chat
 
-_ROLES = (b'"user"', b'"assistant"', b'"system"')
-_RESULTS = frozenset({"tool", "function"})
+_ROLES = ("user", "assistant", "tool", "system")
+_SIGNS = (b'"user"', b'"assistant"', b'"system"')
+_RESULTS = ("tool", "function")
 
 
 class OpenAIChat(Reader):
@@ -29,9 +30,9 @@ class OpenAIChat(Reader):
         """Tell it by messages with calls in OpenAI's way; a conversation without any calls is taken for one, too."""
         found = sample(head)
         if found:
-            return any(message.get("role") in {"user", "assistant", "tool", "system"} for message in found)
+            return any(message.get("role") in _ROLES for message in found)
         is_json = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
-        return is_json and b'"role"' in head.data and any(role in head.data for role in _ROLES)
+        return is_json and b'"role"' in head.data and any(sign in head.data for sign in _SIGNS)
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""

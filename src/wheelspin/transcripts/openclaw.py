@@ -28,7 +28,7 @@ class OpenClaw(Reader):
         """Tell it by its header line, or by messages with roles of its own."""
         if head.first is not None and head.first.get("type") == "session":
             return True
-        roles = {_message(line).get("role") for line in head.objects() if line.get("type") == "message"}
+        roles = [_message(line).get("role") for line in head.objects() if line.get("type") == "message"]
         return "toolResult" in roles or ("assistant" in roles and "user" in roles)
 
     def read(self, source: Source) -> Iterator[Event]:

@@ -9,7 +9,7 @@ from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 
 __all__ = ["blocks_of", "content_of", "is_prompt", "outcome_of", "tokens_of", "tool_uses"]
 
-_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
