@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.strategies import SETTINGS, Answer, Ask, Happening, Host, streams
-from tests.core.test_fingerprint import ANYTHING
+from tests.core.test_fingerprint import ANYTHING, Hostile
 from wheelspin import Guard, Outcome, Settings, ToolCall
 
 MANY = settings(max_examples=2 * settings().max_examples)
@@ -138,7 +138,23 @@ def test_an_ended_run_stays_ended(stream: list[Happening], given_settings: Setti
             ended[run] = verdict.reason
 
 
-@given(ANYTHING, ANYTHING, ANYTHING)
+class Hedgehog(Hostile):
+    """A hostile object that can be shown where a test fails."""
+
+    __repr__ = object.__repr__
+
+
+KEYS = ["details", "content", "type", "status", "exitCode", "tail", "aggregated", "text", "id", "messageId", "message"]
+STATUSES = ["running", "completed", "approval-pending", "text"]
+SHAPED = st.recursive(
+    ANYTHING | st.sampled_from(STATUSES) | st.builds(Hedgehog),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
+    max_leaves=15,
+)
+
+
+@MANY
+@given(ANYTHING | st.builds(Hedgehog), SHAPED, ANYTHING)
 def test_no_input_raises(arguments: Any, result: Any, name: Any) -> None:
     """Whatever a model writes and a tool gives, the guard answers."""
     guard = Guard()

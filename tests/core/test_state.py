@@ -9,15 +9,26 @@ import pytest
 from wheelspin import Guard, Outcome, Settings, ToolCall
 
 
-def _used() -> Guard:
+def _used(calls: int = 25) -> Guard:
     guard = Guard()
     guard.compacted("s1")
-    for number in range(25):
+    for number in range(calls):
         call = ToolCall("read", {}, id=f"c{number}", run_id="r1")
         if not guard.before(call).stops:
             guard.after(call, Outcome.result("x"))
     guard.before(ToolCall("read", {"open": True}, id="open", run_id="r1"))
     return guard
+
+
+def _changed(*way: Any) -> Any:
+    """Give the state of a guard that ended a run, with the value at the end of a way replaced."""
+    *path, last, value = way
+    state = _used(40).dump()
+    part: Any = state
+    for key in path:
+        part = part[key]
+    part[last] = value
+    return state
 
 
 def test_a_guard_that_takes_over_a_state_goes_on_where_the_other_stopped() -> None:
@@ -49,6 +60,9 @@ def test_a_state_is_taken_over_in_place_of_what_is_there() -> None:
         {"version": 1, "sessions": [[1]], "runs": []},
         {"version": 1, "sessions": [], "runs": [[None, None, "r", {"steps": 1}]]},
         {"version": 1, "sessions": [], "runs": [[None, None, "r", None]]},
+        *(_changed("runs", 0, 3, key, "1") for key in ("calls", "warnings", "blocks", "vetoes")),
+        *(_changed("sessions", 0, 2, key, None) for key in ("prompts", "compactions", "window")),
+        _changed("runs", 0, 3, "ended", 3, 0, None),
     ],
 )
 def test_what_is_no_state_is_refused_and_nothing_is_lost(state: Any) -> None:

@@ -128,8 +128,8 @@ class Run:
         run.said = {(detector, _unhexed(signatures)): since for detector, signatures, since in data["said"]}
         run.told = {call: _load_verdict(verdict) for call, verdict in data["told"].items()}
         run.rewritten = {bytes.fromhex(asked): bytes.fromhex(ran) for asked, ran in data["rewritten"]}
-        run.vetoes, run.calls = data["vetoes"], data["calls"]
-        run.warnings, run.blocks = data["warnings"], data["blocks"]
+        run.vetoes, run.calls = _number(data["vetoes"]), _number(data["calls"])
+        run.warnings, run.blocks = _number(data["warnings"]), _number(data["blocks"])
         run.ended = _load_verdict(data["ended"]) if data["ended"] else None
         run.ended_tool, run.ended_at_call = data["endedTool"], data["endedAtCall"]
         run.ended_at = data["endedAt"]
@@ -174,13 +174,25 @@ class Session:
             KeyError, TypeError, ValueError: The values are none of ours.
         """
         session = cls()
-        session.run_id, session.prompts = data["run"], data["prompts"]
+        session.run_id, session.prompts = data["run"], _number(data["prompts"])
         window = session.window
-        window.compactions = data["compactions"]
-        window.size, window.left = data["window"]
+        window.compactions = _number(data["compactions"])
+        window.size, window.left = map(_number, data["window"])
         window.signature = bytes.fromhex(data["signature"]) if data["signature"] else None
         window.outcome = bytes.fromhex(data["outcome"]) if data["outcome"] else None
         return session
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise ValueError("a number was expected")
+    return value
+
+
+def _text(value: object) -> str:
+    if type(value) is not str:
+        raise ValueError("a text was expected")
+    return value
 
 
 def _hexed(signatures: tuple[bytes, ...]) -> list[str]:
@@ -224,5 +236,7 @@ def _load_verdict(data: list[Any]) -> Verdict:
     finding = None
     if seen:
         detector, level, count, threshold, signatures, no_progress = seen
-        finding = Finding(detector, Level(level), count, threshold, _unhexed(signatures), no_progress=no_progress)
+        finding = Finding(
+            _text(detector), Level(level), count, threshold, _unhexed(signatures), no_progress=bool(no_progress)
+        )
     return Verdict(Action(action), finding, reason=reason, advice=advice)

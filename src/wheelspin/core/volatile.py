@@ -225,8 +225,8 @@ def _shell(result: Any) -> object:
         return result
     details = result.get("details")
     source = details if isinstance(details, dict) else result
-    status = source.get("status")
-    if isinstance(status, str) and status.startswith("approval"):
+    status = _word(source.get("status"))
+    if status.startswith("approval"):
         return [status, *(source.get(key) for key in _APPROVAL_KEYS)]
     if source is result:
         return _without(result, _SHELL_KEYS)
@@ -235,7 +235,7 @@ def _shell(result: Any) -> object:
     if status in {"completed", "failed"}:
         output = source.get("aggregated")
         output = _texts(result) if output is None else output
-        return [status, source.get("exitCode"), bool(source.get("timedOut")), output]
+        return [status, source.get("exitCode"), source.get("timedOut") is True, output]
     return {**_without(result, _SHELL_KEYS), "details": _without(source, _SHELL_KEYS)}
 
 
@@ -254,8 +254,13 @@ def _texts(result: dict[Any, Any]) -> object:
     content = result.get("content")
     if not isinstance(content, list):
         return content
-    is_text = [isinstance(block, dict) and block.get("type") == "text" for block in content]
+    is_text = [isinstance(block, dict) and _word(block.get("type")) == "text" for block in content]
     return [block.get("text") if text else block for block, text in zip(content, is_text, strict=True)]
+
+
+def _word(value: object) -> str:
+    """Give a text, and an empty one for all else: a foreign object need not bear to be compared."""
+    return str.__str__(value) if isinstance(value, str) else ""
 
 
 def _without(value: dict[Any, Any], keys: frozenset[str]) -> dict[Any, Any]:
