@@ -96,10 +96,13 @@ def sorted_json(result: object) -> Piece:
     return Piece(run, CALLS)
 
 
+_FOLDER = tempfile.TemporaryDirectory(prefix="wheelspin-bench-")
+"""Goes with the process."""
+
+
 def _session(calls: int, words: int) -> Path:
     """Write a session of Claude Code in which a healthy agent reads files and thinks."""
-    folder = Path(tempfile.mkdtemp(prefix="wheelspin-bench-"))
-    path = folder / "session.jsonl"
+    path = Path(_FOLDER.name) / f"{calls}-{words}.jsonl"
     base = {"sessionId": "s", "cwd": "/home/sam/shop", "version": "2.1.332", "gitBranch": "main", "isSidechain": False}
     text = 'The quick brown fox jumps over the lazy dog, and "quotes" it.\n' * words
     with path.open("w") as out:
