@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from wheelspin.source import Head, Source
 
-__all__ = ["Message", "messages", "sample"]
+__all__ = ["Message", "mentions", "messages", "sample"]
 
 _KEYS = (
     "messages",
@@ -57,6 +57,12 @@ def sample(head: Head) -> list[dict[str, Any]]:
     for line in head.objects():
         found += [line] if _is_message(line) else [item for part in _lists(line, 0) for item in part]
     return [message for message in found if isinstance(message, dict)]
+
+
+def mentions(head: Head, words: Iterable[str]) -> bool:
+    """Tell whether a JSON document, of which only the head is at hand, holds messages and one of these words."""
+    is_document = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
+    return is_document and b'"role"' in head.data and any(f'"{word}"'.encode() in head.data for word in words)
 
 
 def _is_message(item: object) -> bool:

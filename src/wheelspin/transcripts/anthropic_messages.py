@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wheelspin.conversations import messages, sample
+from wheelspin.conversations import mentions, messages, sample
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import anthropic
 
-_SIGNS = (b'"tool_use"', b'"tool_result"', b'"server_tool_use"', b'"mcp_tool_use"')
-_TYPES = ("tool_use", "tool_result", "server_tool_use", "mcp_tool_use")
+_TYPES = (*anthropic.CALLS, "tool_result")
 
 
 class AnthropicMessages(Reader):
@@ -29,8 +28,7 @@ class AnthropicMessages(Reader):
         found = sample(head)
         if found:
             return any(block.get("type") in _TYPES for message in found for block in anthropic.blocks_of(message))
-        is_json = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
-        return is_json and b'"role"' in head.data and any(sign in head.data for sign in _SIGNS)
+        return mentions(head, _TYPES)
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""
@@ -52,5 +50,5 @@ class AnthropicMessages(Reader):
                 answered = calls.answered(block.get("tool_use_id"))
                 if answered is not None:
                     yield Answered(line, answered, anthropic.outcome_of(answered, block))
-            if message["role"] == "user" and anthropic.is_prompt(message):
+            if message["role"] == "user" and anthropic.is_prompt(blocks):
                 yield UserSpoke(line, session)

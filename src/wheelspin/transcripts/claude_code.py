@@ -111,7 +111,7 @@ def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None
             if answered is not None:
                 events.append(Answered(line, answered, _outcome(answered, block)))
     is_own = events or entry.get("isMeta") or entry.get("isCompactSummary")
-    if not is_own and anthropic.is_prompt(message) and not str(blocks[0].get("text")).lstrip().startswith(_NO_PROMPT):
+    if not is_own and anthropic.is_prompt(blocks) and not str(blocks[0].get("text")).lstrip().startswith(_NO_PROMPT):
         events.append(UserSpoke(line, None, agent))
     return events
 

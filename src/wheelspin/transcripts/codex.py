@@ -11,6 +11,7 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire.openai_chat import decoded
 from wheelspin.wire.shell import shell_outcome
+from wheelspin.wire.usage import tokens_in
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state")
 _SHELLS = frozenset({"exec_command", "write_stdin", "shell", "shell_command", "local_shell", "container.exec"})
@@ -134,6 +135,4 @@ def _is_prompt(payload: dict[str, Any]) -> bool:
 
 def _tokens(payload: dict[str, Any]) -> int:
     info = payload.get("info")
-    usage = info.get("last_token_usage") if isinstance(info, dict) else None
-    total = usage.get("total_tokens") if isinstance(usage, dict) else None
-    return total if isinstance(total, int) else 0
+    return tokens_in(info.get("last_token_usage"), (), "total_tokens") if isinstance(info, dict) else 0

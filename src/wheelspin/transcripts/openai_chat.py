@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wheelspin.conversations import messages, sample
+from wheelspin.conversations import mentions, messages, sample
 from wheelspin.core.events import ToolCall
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import openai_chat
 
-_ROLES = ("user", "assistant", "tool", "system")
-_SIGNS = (b'"user"', b'"assistant"', b'"system"')
+_SPEAKERS = ("user", "assistant", "system")
+_ROLES = (*_SPEAKERS, "tool")
 _RESULTS = ("tool", "function")
 
 
@@ -31,8 +31,7 @@ class OpenAIChat(Reader):
         found = sample(head)
         if found:
             return any(message.get("role") in _ROLES for message in found)
-        is_json = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
-        return is_json and b'"role"' in head.data and any(sign in head.data for sign in _SIGNS)
+        return mentions(head, _SPEAKERS)
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""

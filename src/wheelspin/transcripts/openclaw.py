@@ -9,6 +9,7 @@ from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+from wheelspin.wire.usage import tokens_in
 
 _USAGE = ("input", "output", "cacheRead", "cacheWrite")
 
@@ -40,7 +41,7 @@ class OpenClaw(Reader):
                 role = message.get("role")
                 if role == "assistant":
                     yield from _asked(line, message, calls)
-                    tokens = _tokens(message.get("usage"))
+                    tokens = tokens_in(message.get("usage"), _USAGE, "totalTokens")
                     if tokens:
                         yield Spent(line, tokens)
                 elif role == "toolResult":
@@ -86,13 +87,3 @@ def _outcome(call: ToolCall, message: dict[str, Any]) -> Outcome:
     if failed and not has_status:
         return Outcome.error(content)
     return Outcome.result({"content": content, "details": details})
-
-
-def _tokens(usage: object) -> int:
-    if not isinstance(usage, dict):
-        return 0
-    total = usage.get("totalTokens")
-    if isinstance(total, int):
-        return total
-    counts = (usage.get(key) for key in _USAGE)
-    return sum(count for count in counts if isinstance(count, int))

@@ -6,10 +6,12 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+from wheelspin.wire.usage import tokens_in
 
-__all__ = ["blocks_of", "content_of", "is_prompt", "outcome_of", "tokens_of", "tool_uses"]
+__all__ = ["CALLS", "blocks_of", "content_of", "is_prompt", "outcome_of", "tokens_of", "tool_uses"]
 
-_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+"""Types of the blocks that ask for a call."""
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -32,7 +34,7 @@ def tool_uses(message: dict[str, Any], **ids: str | None) -> list[ToolCall]:
     content = message.get("content")
     if type(content) is not list:
         return []
-    uses = [block for block in content if type(block) is dict and block.get("type") in _CALLS]
+    uses = [block for block in content if type(block) is dict and block.get("type") in CALLS]
     return [ToolCall(_text(use.get("name")), use.get("input"), id=_text(use.get("id")) or None, **ids) for use in uses]
 
 
@@ -59,19 +61,11 @@ def outcome_of(call: ToolCall, block: dict[str, Any]) -> Outcome:
     return Outcome.error(content) if failed else Outcome.result(content)
 
 
-def is_prompt(message: dict[str, Any]) -> bool:
-    """Tell whether a message of the user is a prompt: it says something, and brings no results."""
-    blocks = blocks_of(message)
+def is_prompt(blocks: list[dict[str, Any]]) -> bool:
+    """Tell whether the blocks of a message of the user are a prompt: they say something, and bring no results."""
     return bool(blocks) and not any(str(block.get("type")).endswith("tool_result") for block in blocks)
 
 
 def tokens_of(usage: object) -> int:
     """Give all tokens of a usage record: what was read, cached or not, and what was written."""
-    if not isinstance(usage, dict):
-        return 0
-    total = 0
-    for key in _USAGE:
-        count = usage.get(key)
-        if type(count) is int:
-            total += count
-    return total
+    return tokens_in(usage, _USAGE)

@@ -9,6 +9,7 @@ from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
 from wheelspin.source import NOT_JSON, parsed
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+from wheelspin.wire.usage import tokens_in
 
 __all__ = ["decoded", "outcome_of", "tokens_of", "tool_calls"]
 
@@ -63,10 +64,4 @@ def outcome_of(call: ToolCall, message: dict[str, Any]) -> Outcome:
 
 def tokens_of(usage: object) -> int:
     """Give all tokens of a usage record."""
-    if not isinstance(usage, dict):
-        return 0
-    total = usage.get("total_tokens")
-    if isinstance(total, int):
-        return total
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return sum(count for count in counts if isinstance(count, int))
+    return tokens_in(usage, ("prompt_tokens", "completion_tokens"), "total_tokens")
