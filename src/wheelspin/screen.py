@@ -97,9 +97,13 @@ class Screen:
     def events(self) -> list[Asked | Answered]:
         """Give all that is held on to, in the order in which it was told."""
         if self._newest:
-            held = {entry.call for entry in self._newest}
-            self._told = [event for event in self._told if id(event.call) in held]
+            self._let_go()
         return self._told
+
+    def _let_go(self) -> None:
+        """Let go of the events of calls that fell out of the history."""
+        held = {entry.call for entry in self._newest}
+        self._told = [event for event in self._told if id(event.call) in held]
 
     def _is_quiet(self, asked: Asked) -> bool:
         """Tell whether the guard would say nothing to a call, and count it if so."""
@@ -131,7 +135,7 @@ class Screen:
             del self._counts[oldest.key]
         self._failed.discard(oldest.call)
         if len(self._told) > _SLACK * self._size:
-            self.events()
+            self._let_go()
 
     def _key(self, call: ToolCall) -> int:
         """Give a number that is equal for calls of equal signature, and mostly another one for others."""

@@ -8,7 +8,7 @@ often a warning is said, what stays blocked, when a row of blocked calls ends th
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Finding, Level
-from wheelspin.core.step import Pattern
+from wheelspin.core.step import UNKNOWN_TOOL, Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Ladder"]
 
 _BREAKER = "global-circuit-breaker"
-_UNKNOWN_TOOL = "unknown-tool-repeat"
 
 
 class Ladder:
@@ -120,7 +119,7 @@ class Ladder:
 
 def _pattern(finding: Finding, call: Step, run: Run) -> Pattern:
     """Give the pattern that a veto belongs to: the one that is blocked already, or a new one."""
-    if finding.detector == _UNKNOWN_TOOL:
+    if finding.detector == UNKNOWN_TOOL:
         return Pattern(finding.detector, finding.threshold, (), finding.count, run.calls)
     pattern = run.history.blocked(call.signature)
     if pattern is None:

@@ -6,7 +6,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.repeats import Repeats
 
-__all__ = ["Pattern", "Step"]
+__all__ = ["UNKNOWN_TOOL", "Pattern", "Step"]
+
+UNKNOWN_TOOL = "unknown-tool-repeat"
+"""Id of the detector whose vetoes are misses of a tool, whatever the arguments."""
 
 
 class Pattern:
@@ -84,9 +87,7 @@ class Step:
 
     def is_miss(self) -> bool:
         """Tell whether the tool was not there: the host said so, or the call was blocked for that."""
-        return self.kind == "unknown_tool" or (
-            self.pattern is not None and self.pattern.detector == "unknown-tool-repeat"
-        )
+        return self.kind == "unknown_tool" or (self.pattern is not None and self.pattern.detector == UNKNOWN_TOOL)
 
     def worked(self) -> bool:
         """Tell whether the tool was there, however the call ended."""
