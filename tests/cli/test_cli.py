@@ -29,6 +29,14 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A session with seven lines that cannot be read."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes((SESSIONS / "events.jsonl").read_bytes() + b"{broken\n" * 7)
+    return path
+
+
 def _run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     code = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
@@ -202,11 +210,9 @@ class TestReplay:
         assert (code, out) == (2, "")
         assert err == f"wheelspin: {tmp_path / 'none.jsonl'}: there is no such file. Check the path.\n"
 
-    def test_lines_that_cannot_be_read_are_named(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_lines_that_cannot_be_read_are_named(self, capsys: pytest.CaptureFixture[str], broken: Path) -> None:
         """The first few of them, and how many more there are."""
-        path = tmp_path / "s.jsonl"
-        path.write_bytes((SESSIONS / "events.jsonl").read_bytes() + b"{broken\n" * 7)
-        code, out, _ = _run(capsys, "replay", path)
+        code, out, _ = _run(capsys, "replay", broken)
 
         assert code == 0
         assert "not read line 30: no JSON object" in out
@@ -214,16 +220,14 @@ class TestReplay:
         assert "not read 7 places\n1 file" in out
 
     def test_verdicts_tell_of_lines_that_cannot_be_read_beside(
-        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+        self, capsys: pytest.CaptureFixture[str], broken: Path
     ) -> None:
         """They have no report to tell it in."""
-        path = tmp_path / "s.jsonl"
-        path.write_bytes((SESSIONS / "events.jsonl").read_bytes() + b"{broken\n" * 7)
-        code, out, err = _run(capsys, "replay", "--verdicts", path)
+        code, out, err = _run(capsys, "replay", "--verdicts", broken)
 
         assert code == 0
-        assert all(json.loads(line)["file"] == str(path) for line in out.splitlines())
-        assert err == f"wheelspin: {path}: 7 places were not read, the first is line 30: no JSON object\n"
+        assert all(json.loads(line)["file"] == str(broken) for line in out.splitlines())
+        assert err == f"wheelspin: {broken}: 7 places were not read, the first is line 30: no JSON object\n"
 
     def test_a_file_without_calls_says_so(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """Its calls may be written in a way that is not known."""

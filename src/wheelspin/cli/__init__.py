@@ -1,5 +1,5 @@
 """
-The command line: `wheelspin VERB`. One module a verb, which is loaded when it is called.
+The command line: `wheelspin VERB`. One module a verb.
 
 Exit codes: 0 when all went well, 2 for bad input, with a paragraph that says what to do.
 """

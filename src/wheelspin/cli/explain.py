@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from wheelspin.cli.config import agent_of
-from wheelspin.config import load_config
+from wheelspin.cli._options import add_config_to, config_of
+from wheelspin.cli._table import print_table
 from wheelspin.core.events import Action, Verdict
 from wheelspin.core.settings import Settings
 from wheelspin.trajectory import NOTATION, Played, play
 
 __all__ = ["add_to"]
-
-_STYLES = {Action.ALLOW: "", Action.WARN: "yellow", Action.BLOCK: "red", Action.ABORT: "bold red"}
 
 
 def add_to(verbs: Any) -> None:
@@ -27,28 +24,16 @@ def add_to(verbs: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("trajectory", help="the calls, such as 'A1*12 | A1*3'")
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="the configuration; without it, the defaults, switched on"
-    )
-    parser.add_argument("--agent", metavar="ID", help="the agent whose block holds")
+    add_config_to(parser, without="the defaults, switched on")
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    from rich.console import Console
-    from rich.table import Table
-
-    config = load_config(options.config) if options.config else None
-    agent = agent_of(config, options.agent)
+    config, agent = config_of(options)
     settings = config.for_agent(agent) if config else Settings(enabled=True)
     moves = play(options.trajectory, settings)
-    table = Table("call", "move", "verdict", "why", box=None, padding=(0, 2, 0, 0))
-    for row in _rows(moves, settings):
-        table.add_row(*row)
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(table)
-    for notice in config.resolve(agent).notices if config else ():
-        console.print(f"note: {notice}", markup=False)
+    notices = config.resolve(agent).notices if config else ()
+    print_table(("call", "move", "verdict", "why"), _rows(moves, settings), notices)
     return 0
 
 
@@ -105,7 +90,9 @@ def _why(verdict: Verdict) -> str:
 
 
 def _styled(verdict: Verdict) -> str:
-    style = _STYLES[verdict.action]
+    from wheelspin.reports.terminal import STYLES
+
+    style = STYLES.get(verdict.action)
     return f"[{style}]{verdict.action}[/{style}]" if style else str(verdict.action)
 
 

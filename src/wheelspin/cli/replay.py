@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from wheelspin.cli.config import agent_of
-from wheelspin.config import Config, load_config
+from wheelspin.cli._options import add_config_to, config_of
+from wheelspin.config import Config
 from wheelspin.core.settings import Settings
 from wheelspin.errors import ConfigError, TranscriptError
 from wheelspin.replay import Judged, Replay
@@ -42,8 +42,7 @@ def add_to(verbs: Any) -> None:
     )
     names = [reader.name for reader in READERS]
     parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR", help="sessions, or folders of them")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration that holds")
-    parser.add_argument("--agent", metavar="ID", help="the agent whose block in the configuration holds")
+    add_config_to(parser, without="the defaults, switched on")
     parser.add_argument(
         "--format", choices=names, metavar="NAME", help=f"the format, if it is known: {', '.join(names)}"
     )
@@ -57,8 +56,7 @@ def add_to(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play the files, and write the report."""
-    config = load_config(options.config) if options.config else None
-    agent = agent_of(config, options.agent)
+    config, agent = config_of(options)
     summary = Summary(notices=config.resolve(agent).notices if config else ())
     files = list(_files(options.paths, summary))
     with _progress(files) as moved:

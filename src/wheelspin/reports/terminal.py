@@ -12,9 +12,10 @@ from wheelspin.core.events import Action
 from wheelspin.replay import RunReport, Sighting
 from wheelspin.report import FileReport, Summary, Totals
 
-__all__ = ["write"]
+__all__ = ["STYLES", "write"]
 
-_STYLES = {Action.WARN: "yellow", Action.BLOCK: "red", Action.ABORT: "bold red"}
+STYLES = {Action.WARN: "yellow", Action.BLOCK: "red", Action.ABORT: "bold red"}
+"""What an action looks like on the terminal."""
 _PROBLEMS_SHOWN = 5
 
 
@@ -55,7 +56,7 @@ def _run(console: Console, run: RunReport, place: str) -> None:
     rows = [_row(sighting, place) for sighting in run.sightings]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for sighting, row in zip(run.sightings, rows, strict=True):
-        style = _STYLES[sighting.action]
+        style = STYLES[sighting.action]
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         console.print(f"    [{style}]{sighting.action:<5}[/{style}]  {escape('  '.join(cells).rstrip())}")
     if run.blocks:

@@ -1,0 +1,28 @@
+"""A table on the terminal, with notes below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["print_table"]
+
+
+def print_table(heads: Iterable[str], rows: Iterable[Iterable[str]], notes: Iterable[str]) -> None:
+    """
+    Print a table.
+
+    Args:
+        heads: Its heads.
+        rows: Its rows, as rich markup.
+        notes: What the user should know beside it.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    for note in notes:
+        console.print(f"note: {note}", markup=False)
