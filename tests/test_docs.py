@@ -20,7 +20,7 @@ import pytest
 import wheelspin
 from tests.conftest import ROOT
 from wheelspin.cli import main
-from wheelspin.config import config_from, key_of
+from wheelspin.config import config_from, key_of, values_of
 from wheelspin.core.detectors import DETECTORS
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -130,7 +130,7 @@ def test_the_configuration_table_is_true() -> None:
     """Every key is there with its default, and no other."""
     table = re.findall(r"^\| `([\w.]+)` \| (.+?) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
     resolution = config_from({}).resolve()
-    values = {key_of(name): getattr(resolution.settings, name) for name in resolution.origins}
+    values = {key_of(name): value for name, value in values_of(resolution.settings).items()}
 
     shown = {key: default.strip("`") for key, default in table if key in values}
     assert shown == {key: "not set" if value is None else json.dumps(value) for key, value in values.items()}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wheelspin.core.guard import Guard
     from wheelspin.core.record import LoopEvent, RunRecord
     from wheelspin.core.settings import Settings
-    from wheelspin.core.volatile import ToolTable
+    from wheelspin.core.tools import ToolTable
     from wheelspin.replay import Replay
 
     __version__: str
@@ -51,7 +51,7 @@ _HOMES = {
     "RunRecord": "wheelspin.core.record",
     "Settings": "wheelspin.core.settings",
     "ToolCall": "wheelspin.core.events",
-    "ToolTable": "wheelspin.core.volatile",
+    "ToolTable": "wheelspin.core.tools",
     "Verdict": "wheelspin.core.events",
     "load_config": "wheelspin.config",
 }

@@ -15,7 +15,8 @@ from wheelspin.config import Config, config_from
 from wheelspin.core.events import ALLOW, Action, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.core.settings import Settings
-from wheelspin.core.volatile import TOOLS, ToolTable
+from wheelspin.core.tools import ToolTable
+from wheelspin.core.volatile import TOOLS
 from wheelspin.screen import Screen
 from wheelspin.transcript import (
     Answered,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from wheelspin.core.events import ToolCall
 from wheelspin.core.settings import Settings
-from wheelspin.core.volatile import ToolTable
+from wheelspin.core.tools import ToolTable
 from wheelspin.transcript import Answered, Asked
 
 __all__ = ["Screen"]

@@ -21,10 +21,13 @@ A trajectory is written in a few signs, with or without blanks between them:
   A+              call A gives a result that it never gave before
   A!  A!2         call A fails; it fails in another way
   A-              somebody refuses call A
+  A%              call A fails since a service is down
+  A.              call A says that it is still running
   A               call A; what came back is never told
-  ?A              call A, and there is no such tool
+  a1  a!          the tool of call A, with arguments that it never had before
+  ?A  ?a          call A, and there is no such tool; a tool of a new name, and there is none
   ~A1             A is a polling call
-  [A1 B1]         the calls are asked for together, then their outcomes come
+  [A1 B1]         one message asks for these calls together, then their outcomes come
   A1*20           the same twenty times over
   (A1 B1)*10      the same two ten times over
   |   |!          a compaction; one that fails
@@ -32,7 +35,7 @@ A trajectory is written in a few signs, with or without blanks between them:
 """
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<call>(?P<mark>[?~]?)(?P<name>[A-Z])(?P<outcome>\+|-|![0-9]*|[0-9]+)?)"
+    r"\s*(?:(?P<call>(?P<mark>[?~]?)(?P<name>[A-Za-z])(?P<outcome>\+|-|%|\.|![0-9]*|[0-9]+)?)"
     r"|(?P<compaction>\|!?)|(?P<run>/)|(?P<open>[(\[])|(?P<close>[)\]]))(?:\*(?P<times>[0-9]+))?"
 )
 _MOST_MOVES = 100_000
@@ -89,7 +92,7 @@ def play(trajectory: str, settings: Settings | None = None) -> list[Played]:
         ['warn', 'allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'block']
     """
     moves = list(_read(trajectory))
-    polls = {call.name for move in moves for call in _calls(move) if call.mark == "~"}
+    polls = {call.name.upper() for move in moves for call in _calls(move) if call.mark == "~"}
     return list(_Player(Guard(settings, tools=TOOLS.extended(polls=polls))).play(moves))
 
 
@@ -159,6 +162,7 @@ class _Player:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._asked = 0
+        self._messages = 0
         self._new = 0
 
     def play(self, moves: list[_Move]) -> Iterator[Played]:
@@ -174,12 +178,18 @@ class _Player:
                     yield from self._together(_calls(move))
 
     def _together(self, calls: list[_Call]) -> list[Played]:
+        self._messages += 1
         asked = [self._ask(call) for call in calls]
         return [self._answer(played, call, tool_call) for (played, tool_call), call in zip(asked, calls, strict=True)]
 
     def _ask(self, call: _Call) -> tuple[Played, ToolCall]:
         self._asked += 1
-        tool_call = ToolCall(call.name, {"call": call.name}, id=f"c{self._asked}")
+        tool, arguments = call.name.upper(), {"call": call.name.upper()}
+        if call.name.islower():
+            if call.mark == "?":
+                tool = f"{tool}{self._asked}"
+            arguments["page"] = str(self._asked)
+        tool_call = ToolCall(tool, arguments, id=f"c{self._asked}", turn_id=f"m{self._messages}")
         return Played(call.token, self._asked, self._guard.before(tool_call), None), tool_call
 
     def _answer(self, played: Played, call: _Call, tool_call: ToolCall) -> Played:
@@ -189,7 +199,7 @@ class _Player:
 
     def _outcome(self, call: _Call) -> Outcome:
         if call.mark == "?":
-            return Outcome.unknown_tool(f"unknown tool: {call.name}")
+            return Outcome.unknown_tool("unknown tool")
         match call.outcome[:1]:
             case "":
                 return Outcome.missing()
@@ -197,8 +207,12 @@ class _Player:
                 return Outcome.error(f"failure {call.outcome[1:]}")
             case "-":
                 return Outcome.denied("refused")
+            case "%":
+                return Outcome.error("503 service unavailable")
+            case ".":
+                return Outcome.result("status: running")
             case "+":
                 self._new += 1
-                return Outcome.result(f"new result {self._new}")
+                return Outcome.result(f"this is new result {self._new}")
             case _:
-                return Outcome.result(f"result {call.outcome}")
+                return Outcome.result(f"this is result {call.outcome}")

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.core.volatile import TOOLS, ToolTable
+from wheelspin.core.tools import ToolTable
+from wheelspin.core.volatile import TOOLS
 from wheelspin.source import Head, Source
 
 __all__ = [

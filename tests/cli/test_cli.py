@@ -401,7 +401,7 @@ class TestExplain:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("A1 b2", "'b' means nothing at place 4"),
+            ("A1 #2", "'#' means nothing at place 4"),
             ("(A1", "'(' is never closed at place 1"),
             ("A1)", "')' closes nothing at place 3"),
             ("(A1]", "']' closes nothing at place 4"),

@@ -140,13 +140,29 @@ class TestOverlay:
 
 class TestOrigins:
     def test_each_value_says_where_it_comes_from(self, tmp_path: Path) -> None:
-        """default, global, agent or raised."""
+        """default, preset, global, agent or raised."""
         origins = load_config(_file(tmp_path, OPENCLAW)).resolve("newer").origins
 
         assert origins["enabled"] == "agent"
         assert origins["history_size"] == "global"
         assert origins["critical_threshold"] == "default"
-        assert set(origins) == {"enabled", *NUMBERS, *DETECTORS}
+        assert set(origins) == {
+            *("enabled", "preset", "mode", *NUMBERS, *DETECTORS),
+            *("infrastructure_failures.warning_threshold", "infrastructure_failures.critical_threshold"),
+        }
+
+    def test_what_a_preset_brings_says_so(self) -> None:
+        """Also a threshold of one detector alone; what the file sets beside it is the file's."""
+        block = {"preset": "early", "warningThreshold": 9, "detectors": {"stagnation": {"criticalThreshold": 7}}}
+        origins = config_from(_block(block)).resolve().origins
+
+        assert (origins["preset"], origins["warning_threshold"], origins["history_size"]) == (
+            "global",
+            "global",
+            "default",
+        )
+        assert (origins["critical_threshold"], origins["immediate_repeat.critical_threshold"]) == ("preset", "preset")
+        assert origins["stagnation.critical_threshold"] == "global"
 
     def test_a_raised_value_says_so(self) -> None:
         """Also where it was a default that had to give way."""
@@ -177,7 +193,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "a key with a tab": ({"historySize\t": 3}, r"'historySize\t'", "did you mean `historySize`?"),
     "a text for a switch": ({"enabled": "true"}, 'found "true"', "expected true or false"),
-    "a number for a switch": ({"detectors": {"pingPong": 1}}, "found 1", "expected true or false"),
+    "a number for a switch": ({"detectors": {"pingPong": 1}}, "found 1", "expected true, false or an object"),
     "nothing for a switch": ({"enabled": None}, "found null", "expected true or false"),
     "a text for a number": ({"historySize": "30"}, 'found "30"', "expected a whole number of 1 or more"),
     "a switch for a number": ({"historySize": True}, "found true", "expected a whole number of 1 or more"),

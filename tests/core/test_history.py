@@ -27,6 +27,10 @@ class Answers(NamedTuple):
     alternation: int
     blocked: Pattern | None
     open_call: Step | None
+    outcomes: int
+    in_a_row: int
+    stagnation: int
+    failing: int
     is_news: bool
 
 
@@ -38,6 +42,10 @@ def _asked(history: History, signature: bytes) -> Answers:
         history.alternation(signature),
         history.blocked(signature),
         history.open_call(signature),
+        history.outcomes(signature),
+        history.in_a_row(signature),
+        history.stagnation,
+        len(history.failing(TOOLS[signature]) or ()),
         history.is_news(signature),
     )
 
@@ -49,28 +57,83 @@ def _scanned(history: History, signature: bytes) -> Answers:
     blocking = [pattern for pattern in alive if signature in pattern.signatures]
     return Answers(
         len(mine),
-        _streak(mine),
+        0 if _is_over(mine, steps) else _streak(mine, steps),
         _misses([step for step in steps if step.tool == TOOLS[signature]]),
         _alternation(steps, signature),
         blocking[0] if blocking else None,
         next((step for step in reversed(mine) if step.kind == "open"), None),
+        len({step.outcome for step in mine if step.kind not in {"open", "veto"}}),
+        _in_a_row(steps, mine, signature),
+        _stagnation(steps, history.memory()[0]),
+        _failing([step for step in steps if step.tool == TOOLS[signature]], _changed_at(steps)),
         not mine
+        and not (steps and steps[-1].kin is not None)
+        and not any(_failing([step for step in steps if step.tool == tool], _changed_at(steps)) for tool in ("x", "y"))
         and not any(_misses([step for step in steps if step.tool == tool]) for tool in ("x", "y"))
         and not any(pattern.signatures for pattern in alive),
     )
 
 
-def _streak(mine: list[Step]) -> int:
-    streak, outcome, has_outcome = 0, None, False
-    for step in reversed(mine):
+def _streak(mine: list[Step], steps: list[Step]) -> int:
+    """Count the newest equal outcomes; a failure before something was changed is another story."""
+    changes = [step.number for step in steps if step.nature == "change"]
+    streak, vetoes = 0, 0
+    told: Step | None = None
+    before = -1
+    for step in mine:
         if step.kind == "open":
             continue
-        if step.kind != "veto":
-            if has_outcome and (step.outcome is None or outcome is None or step.outcome != outcome):
-                break
-            outcome, has_outcome = step.outcome, True
-        streak += 1
+        if step.kind == "veto":
+            streak, vetoes = streak + 1, vetoes + 1
+        else:
+            anew = told is not None and told.nature == "failure" and any(before < at < step.number for at in changes)
+            equal = told is None or (step.outcome is not None and step.outcome == told.outcome)
+            streak = streak + 1 if equal and not anew else vetoes + 1
+            told, vetoes = step, 0
+        before = step.number
     return streak
+
+
+def _changed_at(steps: list[Step]) -> int:
+    return max((step.number for step in steps if step.nature == "change"), default=-1)
+
+
+def _is_over(mine: list[Step], steps: list[Step]) -> bool:
+    """A call that failed before something was changed begins anew."""
+    settled = [step for step in mine if step.kind != "open"]
+    told = [step for step in settled if step.kind != "veto"]
+    return bool(told) and told[-1].nature == "failure" and settled[-1].number < _changed_at(steps)
+
+
+def _in_a_row(steps: list[Step], mine: list[Step], signature: bytes) -> int:
+    groups = []
+    for step in reversed(steps):
+        if step.signature != signature:
+            break
+        groups.append(step.group)
+    return 0 if not groups or _is_over(mine, steps) else min(_streak(mine, steps), len(set(groups)))
+
+
+def _stagnation(steps: list[Step], passed: int) -> int:
+    """Count by the steps; what was new in a message whose step left the history, they do not tell."""
+    known = [step.message for step in steps[:passed]]
+    fresh = max([step.message for step in steps if step.kind != "open" and not step.is_stale] + known, default=-1)
+    return len({step.message for step in steps if step.is_stale and step.message > fresh})
+
+
+def _failing(of_tool: list[Step], changed_at: int) -> int:
+    groups: set[int] = set()
+    way: bytes | None = None
+    for step in reversed(of_tool):
+        if step.kind == "open":
+            continue
+        if step.kind == "veto":
+            continue
+        if step.kin is None or step.nature != "failure" or step.number < changed_at or way not in {None, step.kin}:
+            break
+        way = step.kin
+        groups.add(step.group)
+    return len(groups)
 
 
 def _misses(of_tool: list[Step]) -> int:
@@ -119,9 +182,13 @@ class HistoryMachine(RuleBasedStateMachine):
         self.added += 1
         return Step(TOOLS[signature], signature, call_id)
 
-    @rule(signature=st.sampled_from(SIGNATURES), call_id=st.sampled_from([None, "c", "d"]))
-    def ask(self, signature: bytes, call_id: str | None) -> None:
-        self.history.append(self._step(signature, call_id))
+    @rule(
+        signature=st.sampled_from(SIGNATURES),
+        call_id=st.sampled_from([None, "c", "d"]),
+        bond=st.sampled_from([0, 0, 1, 2]),
+    )
+    def ask(self, signature: bytes, call_id: str | None, bond: int) -> None:
+        self.history.append(self._step(signature, call_id), bond)
 
     @rule(sides=st.sampled_from([2, 3]))
     def ask_in_turn(self, sides: int) -> None:
@@ -151,7 +218,7 @@ class HistoryMachine(RuleBasedStateMachine):
             signatures = data.draw(st.lists(st.sampled_from(SIGNATURES), unique=True))
             pattern = Pattern(detector, 2, tuple(signatures), 2, self.added)
             self.patterns.append(pattern)
-        step.kind, step.pattern = "veto", pattern
+        step.kind, step.pattern, step.is_stale = "veto", pattern, True
         self.history.append(step)
 
     @precondition(lambda self: any(step.kind == "open" for step in self.history))
@@ -159,31 +226,38 @@ class HistoryMachine(RuleBasedStateMachine):
         data=st.data(),
         kind=st.sampled_from(["result", "result", "error", "unknown_tool"]),
         outcome=st.sampled_from(OUTCOMES),
+        nature=st.sampled_from(["", "", "failure", "change"]),
     )
-    def answer(self, data: Any, kind: str, outcome: bytes | None) -> None:
+    def answer(self, data: Any, kind: str, outcome: bytes | None, nature: str) -> None:
         step = data.draw(st.sampled_from([step for step in self.history if step.kind == "open"]))
-        self.history.resolve(step, kind, outcome)
+        seen = [other.outcome for other in self.history if other.signature == step.signature and other.kind != "open"]
+        kin = outcome if nature == "failure" else None
+        self.history.resolve(step, kind, outcome, nature, kin)
+        assert step.is_stale == (nature != "change" and outcome is not None and outcome in seen)
 
-    @precondition(lambda self: any(step.pattern is None for step in self.history))
+    @precondition(lambda self: any(step.kind == "open" for step in self.history))
     @rule(data=st.data(), signature=st.sampled_from(SIGNATURES))
     def run_with_other_arguments(self, data: Any, signature: bytes) -> None:
-        step = data.draw(st.sampled_from([step for step in self.history if step.pattern is None]))
+        step = data.draw(st.sampled_from([step for step in self.history if step.kind == "open"]))
         step.tool = TOOLS[signature]
         self.history.sign(step, signature)
 
-    @precondition(lambda self: len(self.history) > 0)
+    @precondition(lambda self: any(step.kind == "open" for step in self.history))
     @rule(data=st.data())
     def forget(self, data: Any) -> None:
-        self.history.forget(data.draw(st.sampled_from(list(self.history))))
+        self.history.forget(data.draw(st.sampled_from([step for step in self.history if step.kind == "open"])))
 
     @invariant()
     def tallies_equal_a_scan(self) -> None:
         for signature in SIGNATURES:
-            assert _scanned(self.history, signature) == _asked(self.history, signature)
+            scanned, asked = _scanned(self.history, signature), _asked(self.history, signature)
+            assert scanned == asked, [
+                name for name in Answers._fields if getattr(scanned, name) != getattr(asked, name)
+            ]
 
     @invariant()
     def a_history_of_the_same_steps_says_the_same(self) -> None:
-        again = History(self.history.size, [copy.copy(step) for step in self.history])
+        again = History(self.history.size, [copy.copy(step) for step in self.history], self.history.memory())
         for signature in SIGNATURES:
             assert _asked(self.history, signature)._replace(open_call=None) == _asked(again, signature)._replace(
                 open_call=None

@@ -8,7 +8,8 @@ import pytest
 
 from wheelspin import Outcome, ToolCall
 from wheelspin.core.identifiers import without_identifiers
-from wheelspin.core.volatile import TOOLS, Tool, digest_outcome
+from wheelspin.core.tools import Tool
+from wheelspin.core.volatile import TOOLS, read_outcome
 
 
 def _exec(text: str = "", **details: Any) -> dict[str, Any]:
@@ -160,8 +161,12 @@ UNEQUAL = {
 }
 
 
-def _digest(tool: str, arguments: Any, result: Any) -> bytes:
-    return digest_outcome(TOOLS.look_up(tool, arguments), Outcome.result(result))[0]
+def _digest(tool: str, arguments: Any, result: Any) -> bytes | None:
+    return _read(TOOLS.look_up(tool, arguments), Outcome.result(result))
+
+
+def _read(tool: Tool, outcome: Outcome) -> bytes | None:
+    return read_outcome(tool, outcome, None)[0]
 
 
 @pytest.mark.parametrize(("tool", "arguments", "left", "right"), EQUAL.values(), ids=EQUAL.keys())
@@ -195,17 +200,15 @@ OUTCOMES = [
 def test_outcomes_of_every_kind_differ(left: Outcome) -> None:
     """A result, an error, a refusal and a shell's outcome with the same text are four outcomes."""
     tool = TOOLS.look_up("read", {})
-    same = [right for right in OUTCOMES if digest_outcome(tool, left) == digest_outcome(tool, right)]
+    same = [right for right in OUTCOMES if _read(tool, left) == _read(tool, right)]
 
     assert same == [left]
 
 
 def test_a_shell_outcome_is_that_of_the_documented_shell_tool() -> None:
     """What a host maps is what the documented rule sees."""
-    mapped = digest_outcome(TOOLS.look_up("Shell", {}), Outcome.shell("a", exit_code=0))
-    documented = digest_outcome(
-        TOOLS.look_up("exec", {}), Outcome.result(_exec(status="completed", exitCode=0, aggregated="a"))
-    )
+    mapped = _read(TOOLS.look_up("Shell", {}), Outcome.shell("a", exit_code=0))
+    documented = _read(TOOLS.look_up("exec", {}), Outcome.result(_exec(status="completed", exitCode=0, aggregated="a")))
 
     assert mapped == documented
 

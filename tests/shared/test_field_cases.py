@@ -162,17 +162,22 @@ def test_a_case_that_follows_from_the_seed_holds(case: dict[str, Any]) -> None:
     assert _misses(case, case["expect"]) == []
 
 
-HELD_BEYOND = {"FN-07b", "FN-09", "GM-03", "GM-22", "GM-24", "GM-25"}
-"""The cases beyond the documented detection that hold today."""
+NOT_HELD = {
+    "FN-41": "each call brings a result that is new: no mask takes digits out of a success",
+    "FN-47": "thirteen equal failures are fewer than the documented twenty",
+    "FN-49": "three agents, and each has a history of its own",
+}
+"""The cases beyond the documented detection that do not hold, each with its reason."""
 
 
 def test_the_cases_beyond_the_seed_that_hold_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """They are run and scored apart; none that holds is lost unseen, and none comes to hold without being counted."""
-    held = {case["id"] for case in BEYOND if not _misses(case, case["expect"])}
+    missed = {case["id"] for case in BEYOND if _misses(case, case["expect"])}
     with capsys.disabled():
-        print(f"\n{len(held)} of {len(BEYOND)} field cases beyond the documented detection hold")
+        held = len(BEYOND) - len(missed)
+        print(f"\n{held} of {len(BEYOND)} field cases beyond the documented detection hold")
 
-    assert held == HELD_BEYOND
+    assert missed == set(NOT_HELD)
 
 
 def _rising(played: Played) -> bool:

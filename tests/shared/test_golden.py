@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from tests.conftest import shared
-from wheelspin import Guard, Outcome, ToolCall, ToolTable, Verdict
+from wheelspin import Guard, Outcome, Settings, ToolCall, ToolTable, Verdict
 from wheelspin.config import config_from
+from wheelspin.core.settings import DETECTORS
 from wheelspin.core.volatile import TOOLS
 
+DOCUMENTED = {"generic_repeat", "known_poll_no_progress", "ping_pong"}
 TRACES = sorted(shared("golden").glob("*.jsonl"))
 DEVIATIONS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent / "golden_deviations.json").read_text())
 
@@ -39,10 +43,20 @@ def _before(verdict: Verdict) -> dict[str, Any]:
     return {"level": finding.level, "detector": finding.code, "count": finding.count, "blocked": verdict.stops}
 
 
-def _differing_lines(trace: Path) -> list[int]:
+def _settings(head: dict[str, Any], *, documented: bool) -> Settings:
+    """Give the trace's settings, with all detectors or with the documented ones alone."""
+    config = copy.deepcopy(_config(head))
+    if documented:
+        off = {to_camel(name): False for name in DETECTORS if name not in DOCUMENTED}
+        block = config.setdefault("tools", {}).setdefault("loopDetection", {})
+        block["detectors"] = block.get("detectors", {}) | off
+    return config_from(config).for_agent(head.get("agent"))
+
+
+def _differing_lines(trace: Path, *, documented: bool = True) -> list[int]:
     head, *events = [json.loads(line) for line in trace.read_text().splitlines()]
     tools: ToolTable = TOOLS.extended(sends=head.get("sendTools", []))
-    guard = Guard(config_from(_config(head)).for_agent(head.get("agent")), tools=tools)
+    guard = Guard(_settings(head, documented=documented), tools=tools)
     differing = []
     for number, event in enumerate(events, 2):
         if "before" in event:

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from wheelspin.cli._options import add_config_to, config_of
 from wheelspin.cli._table import print_table
-from wheelspin.config import config_from, key_of, load_config, schema
+from wheelspin.config import config_from, key_of, load_config, schema, values_of
+from wheelspin.core.hints import ToolHint
 
 __all__ = ["add_to"]
 
@@ -32,8 +35,11 @@ def add_to(verbs: Any) -> None:
 def _show(options: argparse.Namespace) -> int:
     config, agent = config_of(options)
     resolution = (config or config_from({}, "the defaults")).resolve(agent)
-    values = {key_of(name): getattr(resolution.settings, name) for name in resolution.origins}
+    values = {key_of(name): value for name, value in values_of(resolution.settings).items()}
     origins = {key_of(name): origin for name, origin in resolution.origins.items()}
+    for name, hint in resolution.settings.tool_hints:
+        values[f"toolHints.{name}"] = _declared(hint)
+        origins[f"toolHints.{name}"] = resolution.origins[f"tool_hints.{name}"]
     notices = resolution.notices if config else ()
     if options.json:
         document = {
@@ -65,3 +71,17 @@ def _schema(_: argparse.Namespace) -> int:
     json.dump(schema(), sys.stdout, indent=2)
     print()
     return 0
+
+
+def _declared(hint: ToolHint) -> dict[str, Any]:
+    """Give a hint as it stands in a file, with what was declared alone."""
+    paths = {"identity": hint.identity, "volatile": hint.volatile}
+    declared: dict[str, Any] = {
+        name: [".".join(path).replace(".[*]", "[*]") for path in found] for name, found in paths.items() if found
+    }
+    if hint.patterns:
+        declared.setdefault("volatile", []).extend(f"/{pattern.pattern}/" for pattern in hint.patterns)
+    for name in ("poll", "mutates", "ignore", "warning_threshold", "critical_threshold"):
+        if getattr(hint, name) is not None:
+            declared[to_camel(name)] = getattr(hint, name)
+    return declared

@@ -18,11 +18,13 @@ from pydantic.json_schema import GenerateJsonSchema
 from wheelspin.config._faults import faults_of
 from wheelspin.config._read import read
 from wheelspin.config._schema import AgentEntry, ConfigFile, Tools
-from wheelspin.core.settings import DETECTORS, NUMBERS, Settings
+from wheelspin.core.hints import ToolHint
+from wheelspin.core.settings import DETECTORS, NUMBERS, OUTAGE, Settings
 from wheelspin.errors import ConfigError, Fault
 
-__all__ = ["Config", "Resolution", "config_from", "key_of", "load_config", "schema"]
+__all__ = ["Config", "Resolution", "config_from", "key_of", "load_config", "schema", "values_of"]
 
+_HINT = "tool_hints."
 _NO_BLOCK = "the file has no `tools.loopDetection` block: the defaults hold"
 
 
@@ -32,7 +34,7 @@ class Resolution(NamedTuple):
     settings: Settings
     """The values in force."""
     origins: dict[str, str]
-    """Where each setting comes from: `default`, `global`, `agent` or `raised`."""
+    """Where each setting comes from: `default`, `preset`, `global`, `agent` or `raised`."""
     notices: tuple[str, ...]
     """What the user should know, each with its key."""
 
@@ -70,20 +72,57 @@ class Config:
     def resolve(self, agent_id: str | None = None) -> Resolution:
         """Give the settings of an agent, where each comes from, and the notices; the argument is as in `for_agent`."""
         own = self._agents.get((agent_id or "").strip().lower(), {})
-        given = self._global | own
-        settings = Settings(
-            given.get("enabled"),
-            detectors={name: given[name] for name in DETECTORS if name in given},
-            **{name: given[name] for name in NUMBERS if name in given},
-        )
-        origins = {}
-        for name in ("enabled", *NUMBERS, *DETECTORS):
-            origins[name] = "agent" if name in own else "global" if name in self._global else "default"
+        given = _laid_over(self._global, own)
+        settings = _settings(given)
+        values = values_of(settings)
+        origins = {name: "agent" if name in own else "global" if name in self._global else "default" for name in values}
+        if "preset" in given:
+            defaults = values_of(Settings())
+            for name, origin in origins.items():
+                if origin == "default" and values[name] != defaults.get(name):
+                    origins[name] = "preset"
         for notice in settings.notices:
-            if getattr(settings, notice.setting) != given.get(notice.setting, NUMBERS[notice.setting]):
-                origins[notice.setting] = "raised"
+            name = notice.setting if notice.setting in NUMBERS else f"{notice.setting}.critical_threshold"
+            if notice.text.startswith(("raised", "critical threshold raised")):
+                origins[name] = "raised"
         notices = [f"`{key_of(notice.setting)}` {notice.text}" for notice in settings.notices]
         return Resolution(settings, origins, tuple([_NO_BLOCK, *notices] if self._is_empty else notices))
+
+
+def values_of(settings: Settings) -> dict[str, Any]:
+    """Give every setting with its value, by name; thresholds of a detector where they are not those of all."""
+    values: dict[str, Any] = {name: getattr(settings, name) for name in ("enabled", "preset", "mode", *NUMBERS)}
+    shared = settings.warning_threshold, settings.critical_threshold
+    for name in DETECTORS:
+        values[name] = getattr(settings, name)
+        if settings.limits_of(name) != shared:
+            values[f"{name}.warning_threshold"], values[f"{name}.critical_threshold"] = settings.limits_of(name)
+    values[f"{OUTAGE}.warning_threshold"], values[f"{OUTAGE}.critical_threshold"] = settings.limits_of(OUTAGE)
+    return values
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    """Make the settings of what a block sets."""
+    detectors: dict[str, dict[str, Any]] = {}
+    for name, value in given.items():
+        detector, _, field = name.partition(".")
+        if detector in DETECTORS:
+            detectors.setdefault(detector, {})[field or "enabled"] = value
+    outage = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{OUTAGE}.")}
+    hints = {name.partition(".")[2]: ToolHint(**value) for name, value in given.items() if name.startswith(_HINT)}
+    plain = {name: given[name] for name in ("preset", "mode", *NUMBERS) if name in given}
+    return Settings(
+        given.get("enabled"), detectors=detectors, infrastructure_failures=outage or None, tool_hints=hints, **plain
+    )
+
+
+def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Lay an agent's block over the global one, field by field; also inside the hints of a tool."""
+    given = below | above
+    for name, value in above.items():
+        if name.startswith(_HINT) and name in below:
+            given[name] = below[name] | value
+    return given
 
 
 def load_config(path: str | os.PathLike[str]) -> Config:
@@ -139,9 +178,9 @@ def key_of(setting: str) -> str:
         >>> key_of("ping_pong"), key_of("window_size"), key_of("history_size")
         ('detectors.pingPong', 'postCompactionGuard.windowSize', 'historySize')
     """
-    if setting in DETECTORS:
-        return f"detectors.{to_camel(setting)}"
-    return "postCompactionGuard.windowSize" if setting == "window_size" else to_camel(setting)
+    name, _, field = setting.partition(".")
+    key = "postCompactionGuard.windowSize" if name == "window_size" else to_camel(name)
+    return ".".join(part for part in ("detectors" if name in DETECTORS else "", key, to_camel(field)) if part)
 
 
 def _checked(value: Any, source: str, faults: list[Fault]) -> Config:
@@ -169,6 +208,10 @@ def _given(tools: Tools | None) -> dict[str, Any]:
     if tools is None:
         return {}
     given: dict[str, Any] = tools.loop_detection.model_dump(exclude_unset=True)
-    for block in ("detectors", "post_compaction_guard"):
-        given.update(given.pop(block, {}))
+    given.update(given.pop("post_compaction_guard", {}))
+    for name, value in given.pop("detectors", {}).items():
+        block = {"enabled": value} if isinstance(value, bool) else value
+        given.update({name if field == "enabled" else f"{name}.{field}": item for field, item in block.items()})
+    given.update({f"{OUTAGE}.{field}": item for field, item in given.pop(OUTAGE, {}).items()})
+    given.update({f"{_HINT}{name}": hint for name, hint in given.pop("tool_hints", {}).items()})
     return given

@@ -12,7 +12,17 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from wheelspin.config._places import Path, Places, show_path
-from wheelspin.config._schema import WHOLE, ConfigFile, Detectors, LoopDetection, PostCompactionGuard
+from wheelspin.config._schema import (
+    HINT,
+    WHOLE,
+    ConfigFile,
+    DetectorBlock,
+    Detectors,
+    LoopDetection,
+    PostCompactionGuard,
+    Thresholds,
+    ToolHintBlock,
+)
 from wheelspin.errors import Fault
 
 __all__ = ["faults_of"]
@@ -29,7 +39,11 @@ _BLOCKS: dict[str, type[BaseModel]] = {
     "loopDetection": LoopDetection,
     "detectors": Detectors,
     "postCompactionGuard": PostCompactionGuard,
+    "infrastructureFailures": Thresholds,
 }
+_MEMBERS: dict[str, type[BaseModel]] = {"detectors": DetectorBlock, "toolHints": ToolHintBlock}
+"""The blocks whose keys are names, and what stands under each name."""
+_FORMS = {"switch", "block"}
 _LONGEST_VALUE = 40
 
 
@@ -66,8 +80,11 @@ _Found = tuple[Path, str, str, str, int | None]
 
 def _of_error(error: ErrorDetails) -> _Found:
     path = tuple(part for part in error["loc"] if part != "[key]")
+    path = tuple(
+        part for place, part in enumerate(path) if not (part in _FORMS and place > 1 and path[place - 2] == "detectors")
+    )
     if error["type"] == "extra_forbidden":
-        known = _known(path[-2] if len(path) > 1 else "")
+        known = _known(path[-2] if len(path) > 1 else "", path[-3] if len(path) > _DEEP else "")
         return (
             path,
             f"the unknown key {str(path[-1])!r}",
@@ -75,13 +92,20 @@ def _of_error(error: ErrorDetails) -> _Found:
             _did_you_mean(path[-1], known),
             None,
         )
-    expected = _EXPECTED.get(error["type"], error["msg"])
+    if error["type"] == HINT:
+        return path, error["msg"], "a hint that can be read", "", None
+    expected = _EXPECTED.get(error["type"], error["msg"].removeprefix("Input should be "))
+    if error["type"] == "model_type" and len(path) > 1 and path[-2] == "detectors":
+        expected = "true, false or an object"
     found = _shown(error["input"]) if path else f"the file holds {_shown(error['input'])}"
     return path, found, expected, "", None
 
 
-def _known(block: object) -> list[str]:
-    model = _BLOCKS.get(str(block), LoopDetection)
+_DEEP = 2
+
+
+def _known(block: object, above: object = "") -> list[str]:
+    model = _MEMBERS.get(str(above)) or _BLOCKS.get(str(block), LoopDetection)
     return [to_camel(name) for name in model.model_fields]
 
 

@@ -8,6 +8,7 @@ count, never the arguments: a model that reads them once more is drawn to repeat
 from __future__ import annotations
 
 from wheelspin.core.events import Action
+from wheelspin.core.nature import OUTAGE, REFUSAL, WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ _SEEN = {
     "known-poll-no-progress": "`{tool}` was polled {count} times and its state did not change",
     "generic-repeat": "`{tool}` was called {count} times with the same arguments",
     "ping-pong": "`{tool}` and another call have alternated {count} times",
+    "immediate-repeat": "`{tool}` was called {count} times in a row with the same arguments",
+    "stagnation": "the last {count} steps, `{tool}` among them, were all taken before",
+    "unchanged-failure": "`{tool}` has failed {count} times with the same arguments and in the same way",
+    "same-failure": "`{tool}` has failed {count} times in the same way, whatever the arguments were",
+    "near-repeat": "`{tool}` was called {count} times in a row with arguments that differ in numbers only",
     "post-compaction-guard": "after a compaction `{tool}` was called {count} times with the same arguments",
 }
 _NO_NEWS = {
@@ -30,6 +36,9 @@ _NO_NEWS = {
     "generic-repeat": " and gave the same outcome each time",
     "post-compaction-guard": " and gave the same outcome each time",
     "ping-pong": " and neither brought anything new",
+    "immediate-repeat": " and gave the same outcome each time",
+    "stagnation": " and bring nothing new",
+    "near-repeat": " and gave the same answer each time",
 }
 _DONE = {
     Action.ALLOW: "",
@@ -37,24 +46,83 @@ _DONE = {
     Action.BLOCK: "; this call is blocked",
     Action.ABORT: "; the run is ended",
 }
+_WOULD_BE = {
+    Action.ALLOW: "",
+    Action.WARN: "; a warning would be told",
+    Action.BLOCK: "; this call would be blocked",
+    Action.ABORT: "; the run would be ended",
+}
 _NOT_AGAIN = {
     Action.ALLOW: "Calling it once more will not change that.",
     Action.WARN: "Calling it once more will not change that.",
-    Action.BLOCK: "This call was not run, and will not be run again in this task.",
+    Action.BLOCK: "This call was not run.",
     Action.ABORT: "This call was not run, and this run ends here.",
 }
+_LASTING = {"generic-repeat", "known-poll-no-progress", "ping-pong"}
+_NOT_AGAIN_SOON = "This call was not run, and will not be run again in this task."
+_REPORT = (
+    "Say what you have found so far and what keeps you from going on.",
+    "End here: sum up what is done, what is not, and what you would need.",
+)
 _INSTEAD = {
-    "unknown-tool-repeat": "Use one of the tools that you were given.",
-    "global-circuit-breaker": "Say what you have found so far and what keeps you from going on.",
-    "known-poll-no-progress": "Do something else that does not depend on it, or report that it is still not done.",
-    "generic-repeat": "Work with the result that you already have, and take the next step from it.",
-    "ping-pong": "Step back and take a different way to the goal than these two calls.",
-    "post-compaction-guard": "Say what you have found so far and what keeps you from going on.",
+    "unknown-tool-repeat": (
+        "Use one of the tools that you were given.",
+        "Look at the list of your tools, and name the one among them that comes nearest to what you want.",
+    ),
+    "global-circuit-breaker": _REPORT,
+    "known-poll-no-progress": (
+        "Do something else that does not depend on it, or report that it is still not done.",
+        "Wait considerably longer before you look again, or find out whether what you wait for is still alive.",
+    ),
+    "generic-repeat": (
+        "Work with the result that you already have, and take the next step from it.",
+        "Write down what you still need to know, and get it in another way.",
+    ),
+    "ping-pong": (
+        "Step back and take a different way to the goal than these two calls.",
+        "Take the results of both as they are, decide between them, and go on from there.",
+    ),
+    "immediate-repeat": (
+        "Use the answer that you have: it will stay the same until you change something.",
+        "Make a different call: one that changes something, or one that asks a narrower question.",
+    ),
+    "stagnation": (
+        "Take a step that you have not taken yet: read something else, change something, or ask the user.",
+        "State what you believe is wrong, then test that belief with one call that you have not made before.",
+    ),
+    "unchanged-failure": (
+        "Read the failure again and question what you take for granted: what you change does not reach its cause.",
+        "Make the failure smaller: take away parts until it goes, and see which one it was.",
+    ),
+    "same-failure": (
+        "Remove the cause first, or do it without this tool.",
+        "Find out why it fails with one simple call that you know should work.",
+    ),
+    "near-repeat": (
+        "The answer does not depend on that number: ask for something else, or use the answer that you have.",
+        "Change more than the number in your call, or go on without it.",
+    ),
+    "post-compaction-guard": _REPORT,
 }
+_BY_NATURE = {
+    OUTAGE: (
+        "This is an outage of a service, not a mistake of yours: leave it alone for some minutes and do other work.",
+        "The service is still down: report that, and what is left to do once it is back.",
+    ),
+    REFUSAL: (
+        "It was refused on purpose: ask what would be acceptable instead of asking again.",
+        "Do without it, or end here and say what you would need permission for.",
+    ),
+    WAITING: (
+        "It is not done yet: wait considerably longer before you look again, or do something else meanwhile.",
+        "Find out whether what you wait for is still alive, or report that it is not done.",
+    ),
+}
+"""What to do instead, by the detector or by what the outcomes say of themselves; a second time another one."""
 _IN_A_ROW = "one blocked call followed another until the count was {count}, the newest of them of `{tool}`"
 """A finding without a signature is of a row of vetoes, whatever calls they were of."""
 _UNNAMED = "`{tool}` repeats without progress ({count} times)"
-_ELSE = "Try something else."
+_ELSE = ("Try something else.", "Say what you have found so far, and take another way.")
 
 
 def shown(tool: object) -> str:
@@ -65,7 +133,7 @@ def shown(tool: object) -> str:
     return "".join(signs).replace("`", "'").strip() or "tool"
 
 
-def reason_for(finding: Finding, action: Action, tool: object) -> str:
+def reason_for(finding: Finding, action: Action, tool: object, *, observed: bool = False) -> str:
     """
     Give the sentence for people.
 
@@ -73,16 +141,32 @@ def reason_for(finding: Finding, action: Action, tool: object) -> str:
         finding: What was seen.
         action: What follows from it.
         tool: Name of the tool as the model wrote it.
+        observed: Whether it only would follow: nothing is done.
     """
-    return f"{_seen(finding, tool)} (limit {finding.threshold}){_DONE[action]}."
+    done = (_WOULD_BE if observed else _DONE)[action]
+    return f"{_seen(finding, tool)} (limit {finding.threshold}){done}."
 
 
-def advice_on(finding: Finding, action: Action, tool: object) -> str:
-    """Give the text for the model; the arguments are those of `reason_for`."""
-    return f"Loop detected: {_seen(finding, tool)}. {_NOT_AGAIN[action]} {_INSTEAD.get(finding.detector, _ELSE)}"
+def advice_on(finding: Finding, action: Action, tool: object, given: int = 0) -> str:
+    """
+    Give the text for the model; it says what repeats, and one other thing to do.
+
+    Args:
+        finding: What was seen.
+        action: What follows from it.
+        tool: Name of the tool as the model wrote it.
+        given: How many pieces of advice the run has had: a second one differs from the first.
+    """
+    texts = _INSTEAD.get(finding.detector, _ELSE)
+    if action is not Action.ABORT:
+        texts = _BY_NATURE.get(finding.nature, texts)
+    lasts = action is Action.BLOCK and finding.detector in _LASTING
+    not_again = _NOT_AGAIN_SOON if lasts else _NOT_AGAIN[action]
+    return f"Loop detected: {_seen(finding, tool)}. {not_again} {texts[given % len(texts)]}"
 
 
 def _seen(finding: Finding, tool: object) -> str:
-    template = _SEEN.get(finding.detector, _UNNAMED) if finding.signatures else _IN_A_ROW
-    no_news = _NO_NEWS.get(finding.detector, "") if finding.no_progress else ""
+    detector = finding.cause or finding.detector
+    template = _SEEN.get(detector, _UNNAMED) if finding.signatures else _IN_A_ROW
+    no_news = _NO_NEWS.get(detector, "") if finding.no_progress else ""
     return template.format(tool=shown(tool), count=finding.count) + no_news

@@ -251,7 +251,7 @@ def _message(error: BaseException) -> str:
 class Finding(Value):
     """What one detector saw (SPEC 1)."""
 
-    __slots__ = ("count", "detector", "level", "no_progress", "signatures", "threshold")
+    __slots__ = ("cause", "count", "detector", "level", "nature", "no_progress", "signatures", "threshold")
 
     detector: str
     """Id of the detector, in kebab case."""
@@ -265,6 +265,10 @@ class Finding(Value):
     """Fingerprints of the calls that make the pattern: one, the two sides of a ping-pong, none for a row of vetoes."""
     no_progress: bool
     """Whether the outcomes were compared and found equal; `False` where only the calls were counted."""
+    cause: str
+    """Of the breaker: id of the detector whose count tripped it; empty where that was its own."""
+    nature: str
+    """What the outcomes say of themselves, where that matters: `failure`, `outage`, `refusal` or `waiting`."""
 
     def __init__(
         self,
@@ -275,6 +279,8 @@ class Finding(Value):
         signatures: tuple[bytes, ...],
         *,
         no_progress: bool = True,
+        cause: str = "",
+        nature: str = "",
     ) -> None:
         self._fill(
             detector=detector,
@@ -283,6 +289,8 @@ class Finding(Value):
             threshold=threshold,
             signatures=signatures,
             no_progress=no_progress,
+            cause=cause,
+            nature=nature,
         )
 
     @property
@@ -302,7 +310,7 @@ _CODES = {"post-compaction-guard": "compaction_loop_persisted"}
 class Verdict(Value):
     """The guard's answer to one event (SPEC 6.1)."""
 
-    __slots__ = ("action", "advice", "finding", "reason")
+    __slots__ = ("action", "advice", "finding", "observed", "reason")
 
     action: Action
     """What to do: `ALLOW` < `WARN` < `BLOCK` < `ABORT`."""
@@ -312,14 +320,29 @@ class Verdict(Value):
     """For people and logs; empty where nothing was found."""
     advice: str
     """For the model: add it to the call's result (warn) or answer the call with it (block, abort)."""
+    observed: Action | None
+    """In the mode `observe`: what would have been done, where that is not nothing; the action is `ALLOW` then."""
 
-    def __init__(self, action: Action, finding: Finding | None = None, *, reason: str = "", advice: str = "") -> None:
-        self._fill(action=action, finding=finding, reason=reason, advice=advice)
+    def __init__(
+        self,
+        action: Action,
+        finding: Finding | None = None,
+        *,
+        reason: str = "",
+        advice: str = "",
+        observed: Action | None = None,
+    ) -> None:
+        self._fill(action=action, finding=finding, reason=reason, advice=advice, observed=observed)
 
     @property
     def stops(self) -> bool:
         """Whether the call must not run."""
         return self.action is Action.BLOCK or self.action is Action.ABORT
+
+    @property
+    def due(self) -> Action:
+        """What is to be done, or in the mode `observe` would have been."""
+        return self.action if self.observed is None else self.observed
 
     @property
     def code(self) -> str | None:

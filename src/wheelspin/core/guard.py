@@ -11,15 +11,13 @@ from _thread import allocate_lock
 from wheelspin.core.advice import advice_on, reason_for, shown
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import ALLOW, Action, Verdict
-from wheelspin.core.fingerprint import digest
+from wheelspin.core.intake import bond_of, rewrite, settle, sign, step_of
 from wheelspin.core.ladder import Ladder
 from wheelspin.core.log import log
 from wheelspin.core.memory import Memory, plain_id
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
-from wheelspin.core.step import Step
-from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.core.volatile import TOOLS, Tool, ToolTable, digest_outcome
+from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from wheelspin.core.events import Finding, Outcome, ToolCall
     from wheelspin.core.record import RunRecord
     from wheelspin.core.state import Run, Session
+    from wheelspin.core.step import Step
+    from wheelspin.core.tools import ToolTable
 
 __all__ = ["Guard"]
 
@@ -80,7 +80,8 @@ class Guard:
         detectors: Iterable[Detector] = DETECTORS,
     ) -> None:
         self.settings = Settings(enabled=True) if settings is None else settings
-        self._tools = tools
+        self._tools = tools.extended(hints=dict(self.settings.tool_hints)) if self.settings.tool_hints else tools
+        self._observes = self.settings.mode == "observe"
         self._listeners = (log, *listeners)
         self._clock = clock
         self._memory = Memory(self.settings.history_size, max_runs)
@@ -219,7 +220,10 @@ class Guard:
             run.calls += 1
             run.blocks += 1
             return self._report(run.ended, call, run)
-        tool, signature = self._sign(call)
+        tool, signature = sign(call, self._tools)
+        if tool.unjudged:
+            run.calls += 1
+            return ALLOW
         if run.rewritten:
             signature = run.rewritten.get(signature, signature)
         call_id = plain_id(call.id)
@@ -227,17 +231,19 @@ class Guard:
         if announced is not None and announced.kind == "open":
             if announced.signature == signature:
                 return run.told.get(call_id or "", ALLOW)
-            run.history.forget(announced)
+            bond = run.history.forget(announced)
         else:
+            bond = bond_of(call, run)
             run.calls += 1
-        step = Step(tool.name, signature, call_id, tool.polls, session.window.compactions)
+        step = step_of(call, tool, signature, session, run)
         finding = self._ladder.judge(step, run.history)
         if finding is None:
             run.vetoes = 0
-            run.history.append(step)
+            run.history.append(step, bond)
             return ALLOW
-        action, finding = self._ladder.climb(finding, step, run)
-        verdict = self._verdict(action, finding, call)
+        given = run.warnings + run.blocks
+        action, finding = self._ladder.climb(finding, step, bond, run)
+        verdict = self._verdict(action, finding, call, given)
         if action is Action.ABORT:
             self._end(verdict, call, run)
         elif step.kind == "open" and call_id is not None:
@@ -250,7 +256,9 @@ class Guard:
         if self.settings.enabled is False:
             return ALLOW
         session, run = self._memory.place(call)
-        tool, signature = self._sign(call)
+        tool, signature = sign(call, self._tools)
+        if tool.unjudged:
+            return ALLOW
         call_id = plain_id(call.id)
         step = run.history.calls.get(call_id) if call_id is not None else None
         if step is None:
@@ -260,36 +268,23 @@ class Guard:
         if outcome.kind in {"missing", "veto"} or (step is not None and step.kind != "open"):
             return ALLOW
         if step is None:
-            step = Step(tool.name, signature, call_id, tool.polls, session.window.compactions)
+            step = step_of(call, tool, signature, session, run)
             run.calls += 1
             run.vetoes = 0
-            run.history.append(step)
+            run.history.append(step, bond_of(call, run))
         elif step.signature != signature:
-            self._rewrite(step, signature, run)
-        kind = outcome.kind
-        if kind == "error" and says_unknown_tool((call.tool, tool.name), outcome.value):
-            kind = "unknown_tool"
-        print_, whole = digest_outcome(tool, outcome)
-        if run.history.resolve(step, kind, print_ if whole else None) and run.said:
-            self._ladder.progressed(step.signature, run)
+            rewrite(step, signature, run)
+        changed = settle(step, call, outcome, tool, run)
+        if run.said:
+            self._ladder.settled(step, run, changed=changed)
         if run.told and step.id is not None:
             run.told.pop(step.id, None)
         finding = session.window.observe(step) if session.window.left else None
         if finding is None:
             return ALLOW
-        verdict = self._verdict(Action.ABORT, finding, call)
+        verdict = self._verdict(Action.ABORT, finding, call, run.warnings + run.blocks)
         self._end(verdict, call, run)
         return self._report(verdict, call, run)
-
-    def _sign(self, call: ToolCall) -> tuple[Tool, bytes]:
-        """Give a call's tool and its signature; worked out once per call."""
-        signed = call.signed
-        if signed is None or signed[0] is not self._tools:
-            arguments = {} if call.arguments is None else call.arguments
-            tool = self._tools.look_up(call.tool, arguments)
-            signature = digest(tool.prefix, tool.identify(arguments) if tool.ignored else arguments)[0]
-            signed = call.signed = self._tools, (tool, signature)
-        return signed[1]
 
     def _asked(
         self, call: ToolCall, call_id: str | None, signature: bytes, session: Session, run: Run
@@ -302,17 +297,12 @@ class Guard:
             return before.history.calls[call_id], before
         return None, run
 
-    def _rewrite(self, step: Step, signature: bytes, run: Run) -> None:
-        """Take in that the host ran a call with other arguments (SPEC 3), and expect the same the next time."""
-        asked = [asked for asked, ran in run.rewritten.items() if ran == step.signature] or [step.signature]
-        run.rewritten.pop(signature, None)
-        run.rewritten.update({before: signature for before in asked if before != signature})
-        if len(run.rewritten) > run.history.size:
-            del run.rewritten[next(iter(run.rewritten))]
-        run.history.sign(step, signature)
-
-    def _verdict(self, action: Action, finding: Finding, call: ToolCall) -> Verdict:
-        advice = "" if action is Action.ALLOW else advice_on(finding, action, call.tool)
+    def _verdict(self, action: Action, finding: Finding, call: ToolCall, given: int) -> Verdict:
+        """Make a verdict; `given` is how many pieces of advice the run has had, so that the next one is another."""
+        if self._observes and action is not Action.ALLOW:
+            reason = reason_for(finding, action, call.tool, observed=True)
+            return Verdict(Action.ALLOW, finding, reason=reason, observed=action)
+        advice = "" if action is Action.ALLOW else advice_on(finding, action, call.tool, given)
         return Verdict(action, finding, reason=reason_for(finding, action, call.tool), advice=advice)
 
     def _end(self, verdict: Verdict, call: ToolCall, run: Run) -> None:
@@ -324,9 +314,10 @@ class Guard:
     def _report(self, verdict: Verdict, call: ToolCall, run: Run) -> Verdict:
         """Make the event that goes with a verdict, if it says anything."""
         finding = verdict.finding
-        if finding is not None and verdict.action is not Action.ALLOW:
+        due = verdict.due
+        if finding is not None and due is not Action.ALLOW:
             event = LoopEvent(
-                _EVENTS[verdict.action],
+                _EVENTS[due],
                 run_id=run.run_id,
                 session_id=plain_id(call.session_id),
                 agent_id=plain_id(call.agent_id),
@@ -335,7 +326,8 @@ class Guard:
                 detector=finding.detector,
                 code=finding.code,
                 level=finding.level,
-                action=verdict.action,
+                action=due,
+                observed=verdict.observed is not None,
                 count=finding.count,
                 threshold=finding.threshold,
                 fingerprints=tuple(signature.hex() for signature in finding.signatures),

@@ -11,17 +11,46 @@ step that is not the newest of its kind, the tally it touches is counted anew.
 
 from __future__ import annotations
 
-from wheelspin.core.repeats import Repeats
+from wheelspin.core.alternation import SIDES, Alternation
+from wheelspin.core.blocked import Blocked
+from wheelspin.core.failing import Failing
+from wheelspin.core.misses import Misses
+from wheelspin.core.nature import CHANGE, OUTAGE, SUCCESS, WAITING
+from wheelspin.core.repeats import Tallies
+from wheelspin.core.staleness import Staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from wheelspin.core.failing import Chain
     from wheelspin.core.step import Pattern, Step
 
-__all__ = ["History"]
+    Memory = tuple[int, Iterable[tuple[bytes, int, bytes | None, str]]]
 
-_SIDES = 2
+__all__ = ["History", "bonds"]
+
+_ALONE, _IN_GROUP, _IN_MESSAGE = range(3)
+"""How a step belongs to the one before it."""
+_PASSING = frozenset({CHANGE, OUTAGE, WAITING})
+"""Natures of an outcome that is no stagnation, though it was seen before."""
+
+
+def bonds(steps: Iterable[Step]) -> Iterator[int]:
+    """Give for each step how it belongs to the one before it: 2 to its message, 1 to its group, 0 not at all."""
+    before: Step | None = None
+    for step in steps:
+        if before is None or before.group != step.group or step.group < 0:
+            yield _ALONE
+        else:
+            yield _IN_MESSAGE if before.message == step.message else _IN_GROUP
+        before = step
+
+
+def _bind(step: Step, before: Step, bond: int) -> None:
+    step.group = before.group
+    if bond == _IN_MESSAGE:
+        step.message = before.message
 
 
 class History:
@@ -31,18 +60,19 @@ class History:
     Args:
         size: Steps that are kept.
         steps: Steps to begin with, oldest first; they are numbered and counted anew.
+        memory: What the history that they are from told of steps before them (`memory`).
     """
 
     __slots__ = (
-        "_alternates_since",
+        "_alternation",
         "_blocked",
-        "_changed",
-        "_changed_from",
+        "_failing",
+        "_in_a_row",
         "_misses",
-        "_repeats",
         "_ring",
-        "_sides",
-        "_vetoes",
+        "_same_since",
+        "_staleness",
+        "_tallies",
         "calls",
         "next",
         "size",
@@ -55,24 +85,26 @@ class History:
     calls: dict[str, Step]
     """The steps with an id, each under it: how an outcome finds its call."""
 
-    def __init__(self, size: int, steps: Iterable[Step] = ()) -> None:
+    def __init__(self, size: int, steps: Iterable[Step] = (), memory: Memory | None = None) -> None:
         self.size = size
-        self._count_anew(list(steps)[-size:])
+        self._count_anew(list(steps)[-size:], memory)
 
-    def _count_anew(self, steps: list[Step]) -> None:
+    def _count_anew(self, steps: list[Step], memory: Memory | None = None) -> None:
         self.next = 0
         self.calls = {}
         self._ring: list[Step] = []
-        self._repeats: dict[bytes, Step | Repeats] = {}
-        self._misses: dict[str, list[int]] = {}
-        self._vetoes: dict[Pattern, int] = {}
-        self._blocked: dict[bytes, Pattern] = {}
-        self._alternates_since = 0
-        self._changed = self._changed_from = -1
-        self._sides: list[tuple[int, bytes | None] | None] = [None, None]
-        for step in steps:
+        self._tallies = Tallies()
+        self._misses = Misses()
+        self._blocked = Blocked()
+        self._alternation = Alternation(self._at)
+        self._same_since = self._in_a_row = 0
+        self._staleness = Staleness()
+        self._failing = Failing()
+        for step, bond in zip(steps, list(bonds(steps)), strict=True):
             step.repeats = None
-            self.append(step)
+            self.append(step, bond)
+        if memory is not None:
+            self._remember(*memory)
 
     def __len__(self) -> int:
         return len(self._ring)
@@ -95,25 +127,81 @@ class History:
 
     def is_news(self, signature: bytes) -> bool:
         """Tell whether nothing here concerns a call: it is a new one, no tool was missing, nothing is blocked."""
-        return signature not in self._repeats and not self._misses and not self._blocked
+        if signature in self._tallies or self._misses or self._blocked or self._failing:
+            return False
+        number = self.next - 1
+        return number < 0 or self._ring[number % self.size].kin is None
 
     def repeats(self, signature: bytes) -> int:
         """Count the steps with this signature, whatever their outcomes."""
-        tally = self._repeats.get(signature)
-        if tally is None:
-            return 0
-        return tally.count if type(tally) is Repeats else 1
+        return self._tallies.repeats(signature)
 
     def streak(self, signature: bytes) -> int:
         """Count the newest outcomes of this signature that are equal (SPEC 6, no-progress streak)."""
-        tally = self._repeats.get(signature)
-        if tally is None:
+        return self._tallies.streak(signature)
+
+    def nature(self, signature: bytes) -> str:
+        """Give the nature of the newest outcome of this signature."""
+        return self._tallies.nature(signature)
+
+    def outcomes(self, signature: bytes) -> int:
+        """Count the different outcomes of this signature."""
+        return self._tallies.outcomes(signature)
+
+    def failures(self, signature: bytes) -> int:
+        """Count the newest equal failures of this signature, those that left the history since included."""
+        return self._tallies.failures(signature)
+
+    def in_a_row(self, signature: bytes) -> int:
+        """Count how often this call was just made, directly one after the other and with equal outcomes."""
+        newest = self.newest
+        if newest is None or newest.signature != signature:
             return 0
-        return tally.streak if isinstance(tally, Repeats) else int(tally.kind != "open")
+        return min(self.streak(signature), self._in_a_row)
+
+    @property
+    def stagnation(self) -> int:
+        """The newest messages in a row that brought no outcome that is new for its call."""
+        return len(self._staleness)
+
+    def is_free_again(self, signature: bytes) -> bool:
+        """Tell whether the newest of this signature is a veto, and something new has come since."""
+        vetoed = self._tallies.vetoed(signature)
+        return vetoed >= self.first and self._staleness.fresh > vetoed
+
+    def failing(self, tool: str) -> Chain | None:
+        """Give the newest outcomes of a tool, while they are failures of one kind."""
+        return self._failing.of(tool)
+
+    def still_fails(self, way: bytes) -> bool:
+        """Tell whether the newest outcome of a tool is a failure of this way."""
+        return self._failing.has(way)
+
+    def newest_where(self, holds: Callable[[Step], bool], most: int) -> list[Step]:
+        """
+        Give the newest steps with an outcome for which something holds, the newest first.
+
+        Args:
+            holds: Asked of each step, from the newest on; the first for which it does not hold ends the row.
+            most: Steps after which to stop: no more than these are looked at.
+        """
+        found: list[Step] = []
+        for number in range(self.next - 1, max(self.first, self.next - most) - 1, -1):
+            step = self._at(number)
+            if step.kind == "open":
+                continue
+            if not holds(step):
+                break
+            found.append(step)
+        return found
+
+    def before(self, step: Step) -> Step | None:
+        """Give the step before a step of this history."""
+        return self._at(step.number - 1) if step.number > self.first else None
 
     def misses(self, tool: str) -> int:
         """Count how often a tool was not there since it last worked."""
-        return len(self._misses.get(tool, ()))
+        return self._misses.of(tool)
 
     def alternation(self, signature: bytes) -> int:
         """
@@ -123,18 +211,14 @@ class History:
             The newest steps that alternate strictly between two calls, from the last one that brought something new to
             its side, and the call at hand. 0 where the call is not the one whose turn it is.
         """
-        start = max(self._alternates_since, self.first)
-        if self.next - start < _SIDES or self._at(self.next - _SIDES).signature != signature:
+        first, after = self.first, self.next
+        if after - max(self._alternation.since, first) < SIDES or self._at(after - SIDES).signature != signature:
             return 0
-        if self.next - self._alternates_since > _SIDES:
-            if self._changed >= 0 and self._changed_from < self.first:
-                self._judge_sides_anew()
-            start = max(start, self._changed)
-        return self.next - start + 1
+        return after - self._alternation.start(first, after) + 1
 
     def blocked(self, signature: bytes) -> Pattern | None:
         """Give the blocked pattern that this signature belongs to, for as long as a veto of it is in the history."""
-        return self._blocked.get(signature) if self._blocked else None
+        return self._blocked.of(signature)
 
     def settled(self, count: int) -> bool:
         """Tell whether the newest `count` steps all have an outcome; looks at no more than these."""
@@ -143,17 +227,31 @@ class History:
 
     def open_call(self, signature: bytes) -> Step | None:
         """Give the newest step of this signature that has no outcome yet."""
-        tally = self._repeats.get(signature)
-        if not isinstance(tally, Repeats):
-            return tally if tally is not None and tally.kind == "open" else None
-        if tally.count == tally.resolved:
+        if not self._tallies.has_open(signature):
             return None
-        numbers = range(self.next - 1, self.first - 1, -1)
-        of_kind = (step for step in map(self._at, numbers) if step.signature == signature)
+        of_kind = (step for step in map(self._at, range(self.next - 1, -1, -1)) if step.signature == signature)
         return next(step for step in of_kind if step.kind == "open")
 
-    def append(self, step: Step) -> None:
-        """Add a step, with or without an outcome, and drop the oldest where the ring is full."""
+    def memory(self) -> Memory:
+        """
+        Give what the steps that are kept do not tell.
+
+        Returns:
+            How many steps from the oldest one on belong to messages that are followed by nothing new, or to one that
+            brought something; and the failures that are counted beyond the history: signature, count, outcome, nature.
+        """
+        fresh = sum(step.message <= self._staleness.fresh for step in self) if self._staleness.fresh >= 0 else 0
+        return fresh, self._tallies.memory()
+
+    def append(self, step: Step, bond: int = _ALONE) -> None:
+        """
+        Add a step, with or without an outcome, and drop the oldest where the ring is full.
+
+        Args:
+            step: The step.
+            bond: 2 where it was asked for in the same message of the model as the step before it, 1 where it was asked
+                for before that one had an outcome, else 0.
+        """
         number, size, ring = self.next, self.size, self._ring
         signature = step.signature
         if number >= size:
@@ -161,26 +259,34 @@ class History:
             ring[number % size] = step
         else:
             ring.append(step)
-        step.number = number
+        step.number = step.group = step.message = number
+        if bond and number:
+            _bind(step, ring[(number - 1) % size], bond)
         self.next = number + 1
         if step.id is not None:
             self.calls[step.id] = step
-        tally = self._repeats.get(signature)
-        if tally is None:
-            self._repeats[signature] = step
+        if signature in self._tallies:
+            self._tallies.share(step)
         else:
-            self._share(tally, step)
+            self._tallies[signature] = step
         kept = len(ring)
-        if kept == 1 or ring[(number - 1) % size].signature == signature:
-            self._alternates_since = number
-        elif kept == _SIDES or ring[(number - _SIDES) % size].signature != signature:
-            self._alternates_since = number - 1
-        elif number - self._alternates_since == _SIDES:
-            self._judge_sides_anew()
+        if kept > 1 and ring[(number - 1) % size].signature == signature:
+            self._in_a_row += step.group != ring[(number - 1) % size].group
+        else:
+            self._same_since, self._in_a_row = number, 1
+        alternation = self._alternation
+        if kept == 1 or self._same_since != number:
+            alternation.since = number
+        elif kept == SIDES or ring[(number - SIDES) % size].signature != signature:
+            alternation.since = number - 1
+        elif number - alternation.since == SIDES:
+            alternation.judge_anew(number + 1 - kept, number + 1)
         if step.kind != "open":
             self._settle(step)
 
-    def resolve(self, step: Step, kind: str, outcome: bytes | None) -> bool:
+    def resolve(
+        self, step: Step, kind: str, outcome: bytes | None, nature: str = SUCCESS, kin: bytes | None = None
+    ) -> bool:
         """
         Give a step of this history its outcome.
 
@@ -188,131 +294,106 @@ class History:
             step: An open step.
             kind: The kind of its outcome.
             outcome: Its fingerprint; `None` where it cannot be compared.
+            nature: What it says of itself.
+            kin: What it has in common with outcomes of other calls.
 
         Returns:
             Whether it ended a streak: an earlier outcome of the same signature was another one.
         """
         step.kind = kind
         step.outcome = outcome
-        is_plain = step.repeats is None and kind == "result" and not self._misses
-        if is_plain and self.next - self._alternates_since <= _SIDES:
+        step.nature = nature
+        step.kin = kin
+        tally = step.repeats
+        if tally is None:
+            is_plain = kind == "result" and nature == SUCCESS and not self._misses and not self._failing
+            if is_plain and self.next - self._alternation.since <= SIDES:
+                self._staleness.refresh(step.message)
+                return False
+        elif not step.polls and nature not in _PASSING:
+            step.is_stale = outcome is not None and outcome in tally.outcomes
+        if step.number < self._tallies.mutated or (nature == CHANGE and step.number < self.next - 1):
+            self._count_anew(list(self))
             return False
         return self._settle(step)
 
     def sign(self, step: Step, signature: bytes) -> None:
         """Give a step of this history another signature: the host ran the call with other arguments (SPEC 3)."""
-        steps = list(self)
+        steps, (fresh, failures) = list(self), self.memory()
+        kept = [failure for failure in failures if failure[0] not in {step.signature, signature}]
         step.signature = signature
-        self._count_anew(steps)
+        self._count_anew(steps, (fresh, kept))
 
-    def forget(self, step: Step) -> None:
-        """Take a step of this history out again: its call was announced anew, with other arguments (SPEC 3)."""
-        self._count_anew([other for other in self if other is not step])
+    def forget(self, step: Step) -> int:
+        """
+        Take a step of this history out again: its call was announced anew, with other arguments (SPEC 3).
+
+        Returns:
+            How it belonged to the step before it, as `append` takes it.
+        """
+        fresh, failures = self.memory()
+        fresh -= step.message <= self._staleness.fresh
+        bond = _IN_MESSAGE if step.message != step.number else _IN_GROUP if step.group != step.number else _ALONE
+        self._count_anew([other for other in self if other is not step], (fresh, failures))
+        return bond
 
     def _at(self, number: int) -> Step:
         return self._ring[number % self.size]
 
-    def _share(self, known: Step | Repeats, step: Step) -> None:
-        """Add a step to the tally of its signature, which begins with the second one."""
-        if not isinstance(known, Repeats):
-            first = known
-            known = first.repeats = self._repeats[step.signature] = Repeats()
-            known.count = 1
-            if first.kind != "open":
-                known.resolve(first.number, first.kind, first.outcome)
-        known.count += 1
-        step.repeats = known
+    def _after(self, step: Step) -> Iterator[Step]:
+        """Give the steps after a step."""
+        return map(self._at, range(step.number + 1, self.next))
 
     def _settle(self, step: Step) -> bool:
         """Count the outcome of a step."""
         changed = False
         if step.repeats is not None:
             if step.number > step.repeats.newest:
-                changed = step.repeats.resolve(step.number, step.kind, step.outcome)
+                changed = step.repeats.resolve(step, self._tallies.mutated)
             else:
-                changed = self._count_repeats(step.repeats, step.signature)
+                changed = self._tallies.recount(step.repeats, step.signature, self)
+        if step.is_stale:
+            self._staleness.add(step)
+        else:
+            self._staleness.refresh(step.message)
+        if step.nature or self._failing:
+            self._count_failing(step)
         if self._misses or step.kind != "result":
-            self._count_miss(step)
+            self._misses.resolve(step, self._after(step))
         if step.pattern is not None:
-            self._block(step.pattern)
-        since = self._alternates_since
-        if self.next - since > _SIDES and step.number >= since:
-            self._judge_side(step)
+            self._blocked.add(step.pattern)
+        since = self._alternation.since
+        if self.next - since > SIDES and step.number >= since:
+            self._alternation.judge(step, self.first, self.next)
         return changed
 
     def _drop(self, step: Step) -> None:
         if step.id is not None and self.calls.get(step.id) is step:
             del self.calls[step.id]
-        tally = step.repeats
-        if tally is not None:
-            tally.drop(step.kind)
-        if tally is None or not tally.count:
-            del self._repeats[step.signature]
-        if self._misses and step.is_miss() and step.tool in self._misses:
-            self._keep_misses(step.tool, step.number)
+        if step.is_stale:
+            self._staleness.drop(step)
+        if self._failing:
+            self._failing.drop(step)
+        if self._same_since <= step.number and self._at(step.number + 1).group != step.group:
+            self._in_a_row -= 1
+        self._tallies.drop(step)
+        if self._misses:
+            self._misses.drop(step)
         if step.pattern is not None:
-            self._free(step.pattern)
+            self._blocked.drop(step.pattern)
 
-    def _count_repeats(self, tally: Repeats, signature: bytes) -> bool:
-        """Count a signature's streak anew: an outcome came after that of a later call."""
-        streak = tally.streak
-        tally.clear()
-        for step in self:
-            if step.signature == signature and step.kind != "open":
-                tally.resolve(step.number, step.kind, step.outcome)
-        return tally.streak <= streak
+    def _count_failing(self, step: Step) -> None:
+        """Count a failure of a tool; or that it worked, or that something was changed: that frees what failed."""
+        if step.nature == CHANGE:
+            self._tallies.mutated = step.number
+            self._failing.forget()
+        if any(other.tool == step.tool and other.kind != "open" for other in self._after(step)):
+            self._failing.recount(step.tool, self)
+        else:
+            self._failing.resolve(step)
 
-    def _count_miss(self, step: Step) -> None:
-        """Count a miss of a tool; or that the tool worked, which forgets the misses before."""
-        if step.is_miss():
-            newer = (self._at(number) for number in range(step.number + 1, self.next))
-            if not any(other.tool == step.tool and other.worked() for other in newer):
-                misses = self._misses.setdefault(step.tool, [])
-                misses.append(step.number)
-                misses.sort()
-        elif step.tool in self._misses and step.worked():
-            self._keep_misses(step.tool, step.number)
-
-    def _keep_misses(self, tool: str, since: int) -> None:
-        """Keep the misses of a tool that came after a step."""
-        self._misses[tool] = [number for number in self._misses[tool] if number > since]
-        if not self._misses[tool]:
-            del self._misses[tool]
-
-    def _block(self, pattern: Pattern) -> None:
-        self._vetoes[pattern] = self._vetoes.get(pattern, 0) + 1
-        for signature in pattern.signatures:
-            known = self._blocked.setdefault(signature, pattern)
-            if pattern.born < known.born:
-                self._blocked[signature] = pattern
-
-    def _free(self, pattern: Pattern) -> None:
-        self._vetoes[pattern] -= 1
-        if self._vetoes[pattern]:
-            return
-        del self._vetoes[pattern]
-        self._blocked = {}
-        for other in sorted(self._vetoes, key=lambda other: other.born):
-            for signature in other.signatures:
-                self._blocked.setdefault(signature, other)
-
-    def _judge_side(self, step: Step) -> None:
-        """Hold a step's outcome against the one before it on its side; the sides are the odd and the even numbers."""
-        if step.kind == "veto":
-            return
-        before = self._sides[step.number & 1]
-        if before is not None and before[0] >= step.number:
-            if before[0] > step.number:
-                self._judge_sides_anew()
-            return
-        differs = before is not None and (step.outcome is None or step.outcome != before[1])
-        if before is not None and differs and step.number > self._changed:
-            self._changed, self._changed_from = step.number, before[0]
-        self._sides[step.number & 1] = step.number, step.outcome
-
-    def _judge_sides_anew(self) -> None:
-        self._changed = self._changed_from = -1
-        self._sides = [None, None]
-        for number in range(max(self._alternates_since, self.first), self.next):
-            if self._at(number).kind != "open":
-                self._judge_side(self._at(number))
+    def _remember(self, fresh: int, failures: Iterable[tuple[bytes, int, bytes | None, str]]) -> None:
+        """Take over what the steps do not tell."""
+        if fresh:
+            self._staleness.refresh(self._at(self.first + min(fresh, len(self._ring)) - 1).message)
+        self._tallies.remember(failures)

@@ -10,8 +10,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
 
-__all__ = ["spelled", "without_identifiers"]
+__all__ = ["change_texts", "read_json", "spelled", "without_identifiers"]
 
 _KEYS = frozenset(
     {
@@ -62,11 +63,13 @@ def without_identifiers(result: object) -> object:
         {'ok': True, 'note': 'sent as #'}
     """
     identifiers: set[str] = set()
-    kept = _keep(_read_json(result), identifiers, is_message=False, depth=0)
-    return _mask(kept, _pattern(identifiers), 0)
+    kept = _keep(read_json(result), identifiers, is_message=False, depth=0)
+    pattern = _pattern(identifiers)
+    return change_texts(kept, lambda text: pattern.sub(_MASK, text) if len(text) <= _LONGEST_TEXT else text)
 
 
-def _read_json(value: object) -> object:
+def read_json(value: object) -> object:
+    """Give what a text that is JSON says; any other value is given back."""
     if not isinstance(value, str) or value[:1] not in {"{", "["} or len(value) > _LONGEST_TEXT:
         return value
     import json
@@ -83,7 +86,7 @@ def _keep(value: object, identifiers: set[str], *, is_message: bool, depth: int)
     if depth > _DEEPEST:
         return value
     if isinstance(value, list | tuple):
-        return [_keep(_read_json(item), identifiers, is_message=is_message, depth=depth + 1) for item in value]
+        return [_keep(read_json(item), identifiers, is_message=is_message, depth=depth + 1) for item in value]
     if not isinstance(value, dict):
         return value
     is_message = is_message or not _PARTS_OF_A_MESSAGE.isdisjoint(value)
@@ -93,7 +96,7 @@ def _keep(value: object, identifiers: set[str], *, is_message: bool, depth: int)
             _collect(item, identifiers, depth)
         else:
             holds_message = key in {"message", "messages"}
-            kept[key] = _keep(_read_json(item), identifiers, is_message=holds_message, depth=depth + 1)
+            kept[key] = _keep(read_json(item), identifiers, is_message=holds_message, depth=depth + 1)
     return kept
 
 
@@ -120,11 +123,21 @@ def _pattern(identifiers: set[str]) -> re.Pattern[str]:
     return re.compile("|".join([*known, rf"(?i:{_NAMED_IN_TEXT})[\w.:-]+"]))
 
 
-def _mask(value: object, pattern: re.Pattern[str], depth: int) -> object:
+def change_texts(value: object, change: Callable[[str], str], depth: int = 0) -> object:
+    """
+    Give a value with its texts changed, at any bearable depth; the keys stay.
+
+    Args:
+        value: Any value.
+        change: Gives the text that takes a text's place.
+        depth: How deep it stands.
+    """
+    if isinstance(value, str):
+        return change(str.__str__(value))
     if depth > _DEEPEST:
         return value
     if isinstance(value, dict):
-        return {key: _mask(item, pattern, depth + 1) for key, item in value.items()}
+        return {key: change_texts(item, change, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mask(item, pattern, depth + 1) for item in value]
-    return pattern.sub(_MASK, value) if isinstance(value, str) and len(value) <= _LONGEST_TEXT else value
+        return [change_texts(item, change, depth + 1) for item in value]
+    return value

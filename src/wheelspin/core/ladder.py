@@ -7,14 +7,14 @@ often a warning is said, what stays blocked, when a row of blocked calls ends th
 
 from __future__ import annotations
 
+from wheelspin.core.detector import Detector
 from wheelspin.core.events import Action, Finding, Level
-from wheelspin.core.step import UNKNOWN_TOOL, Pattern
+from wheelspin.core.step import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from wheelspin.core.detector import Detector
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
     from wheelspin.core.state import Run
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Ladder"]
 
 _BREAKER = "global-circuit-breaker"
+_PLAIN = Detector()
 
 
 class Ladder:
@@ -35,7 +36,7 @@ class Ladder:
         crashed: Told the id of a detector that crashed, and its crash; the detector is left out (SPEC 9).
     """
 
-    __slots__ = ("_counting", "_crashed", "_first", "_on_news", "_rest", "_settings")
+    __slots__ = ("_crashed", "_detectors", "_first", "_observes", "_on_news", "_rest", "_settings")
 
     def __init__(
         self, detectors: Iterable[Detector], settings: Settings, crashed: Callable[[str, Exception], None]
@@ -44,7 +45,8 @@ class Ladder:
         self._first = tuple(detector for detector in detectors if detector.first)
         self._rest = tuple(detector for detector in detectors if not detector.first)
         self._on_news = tuple(detector for detector in detectors if detector.on_news)
-        self._counting = frozenset(detector.id for detector in detectors if detector.counts_calls)
+        self._detectors = {detector.id: detector for detector in detectors}
+        self._observes = settings.mode == "observe"
         self._settings = settings
         self._crashed = crashed
 
@@ -82,59 +84,112 @@ class Ladder:
                 continue
             if finding.level is Level.CRITICAL:
                 return finding
-            if warning is None or warning.detector in self._counting:
+            if warning is None or (self._of(warning.detector).counts_calls and not detector.gives_way):
                 warning = finding
         return warning
 
-    def climb(self, finding: Finding, call: Step, run: Run) -> tuple[Action, Finding]:
+    def climb(self, finding: Finding, call: Step, bond: int, run: Run) -> tuple[Action, Finding]:
         """
         Turn a finding into an action, and write the call into the run.
+
+        Args:
+            finding: What was found.
+            call: The call at hand.
+            bond: How it belongs to the step before it (`History.append`).
+            run: Its run.
 
         Returns:
             The action, and the finding that it rests on: that of the breaker where a row of vetoes trips it.
         """
+        finding = self._tripped(finding, run)
         if finding.level is not Level.CRITICAL:
             run.vetoes = 0
-            run.history.append(call)
-            return (Action.WARN if _is_said(finding, run) else Action.ALLOW), finding
-        in_a_row = self._settings.critical_threshold + run.vetoes
-        limit = self._settings.global_circuit_breaker_threshold
-        if finding.detector != _BREAKER and in_a_row >= limit:
-            finding = Finding(_BREAKER, Level.CRITICAL, in_a_row, limit, ())
+            run.history.append(call, bond)
+            return (Action.WARN if _is_said(finding, self._pattern(finding, call.tool), run) else Action.ALLOW), finding
         run.blocks += 1
         if finding.detector == _BREAKER:
+            if self._observes:
+                run.history.append(call, bond)
             return Action.ABORT, finding
-        call.kind = "veto"
-        call.pattern = _pattern(finding, call, run)
         run.vetoes += 1
-        run.history.append(call)
+        if not self._observes:
+            call.kind = "veto"
+            call.is_stale = True
+            call.pattern = self._blocking(finding, call, run)
+            call.kin = finding.signatures[0] if self._of(finding.detector).of_failure else None
+        run.history.append(call, bond)
         return Action.BLOCK, finding
 
-    def progressed(self, signature: bytes, run: Run) -> None:
-        """Let patterns of a call be warned about anew: its outcome changed, so the next time is another story."""
-        over = [pattern for pattern in run.said if signature in pattern[1] and pattern[0] not in self._counting]
+    def _tripped(self, finding: Finding, run: Run) -> Finding:
+        """Give what the breaker says to a finding, where it says something (SPEC 6)."""
+        limit = self._settings.global_circuit_breaker_threshold
+        if finding.detector == _BREAKER:
+            return finding
+        if finding.count >= limit and self._of(finding.detector).ends_run:
+            cause, nature = finding.detector, finding.nature
+            signatures = finding.signatures
+            return Finding(_BREAKER, Level.CRITICAL, finding.count, limit, signatures, cause=cause, nature=nature)
+        in_a_row = self._settings.critical_threshold + run.vetoes
+        if finding.level is Level.CRITICAL and in_a_row >= limit:
+            return Finding(_BREAKER, Level.CRITICAL, in_a_row, limit, ())
+        return finding
+
+    def settled(self, step: Step, run: Run, *, changed: bool) -> None:
+        """
+        Let what is over be warned about anew: the next time it is another story.
+
+        Args:
+            step: A step that has its outcome now.
+            run: Its run.
+            changed: Whether an earlier outcome of its signature was another one.
+        """
+        history = run.history
+        is_news = history.stagnation == 0
+        over = []
+        for pattern in run.said:
+            detector = self._of(pattern[0])
+            if detector.counts_calls:
+                continue
+            if detector.of_failure:
+                is_over = not history.still_fails(pattern[1][0])
+            elif detector.of_tool:
+                is_over = pattern[1] == (step.tool.encode(),) and step.kin is None
+            else:
+                is_own = step.signature in pattern[1]
+                is_over = changed if is_own else is_news and detector.until_news
+            if is_over:
+                over.append(pattern)
         for pattern in over:
             del run.said[pattern]
 
+    def _of(self, detector: str) -> Detector:
+        """Give a detector by its id; a plain one for what an earlier guard had and this one has not."""
+        return self._detectors.get(detector, _PLAIN)
 
-def _pattern(finding: Finding, call: Step, run: Run) -> Pattern:
-    """Give the pattern that a veto belongs to: the one that is blocked already, or a new one."""
-    if finding.detector == UNKNOWN_TOOL:
-        return Pattern(finding.detector, finding.threshold, (), finding.count, run.calls)
-    pattern = run.history.blocked(call.signature)
-    if pattern is None:
-        return Pattern(finding.detector, finding.threshold, finding.signatures, finding.count, run.calls)
-    pattern.count = finding.count
-    return pattern
+    def _pattern(self, finding: Finding, tool: str) -> tuple[str, tuple[bytes, ...]]:
+        """Give what is the same in all findings of what counts as one pattern."""
+        detector = self._of(finding.detector)
+        if detector.of_run:
+            return finding.detector, ()
+        return (finding.detector, (tool.encode(),)) if detector.of_tool else finding.pattern
+
+    def _blocking(self, finding: Finding, call: Step, run: Run) -> Pattern:
+        """Give the pattern that a veto belongs to: the one that is blocked already, or a new one."""
+        signatures = finding.signatures if self._of(finding.detector).lasts else ()
+        known = run.history.blocked(call.signature) if signatures else None
+        if known is None:
+            return Pattern(finding.detector, finding.threshold, signatures, finding.count, run.calls)
+        known.count = finding.count
+        return known
 
 
-def _is_said(finding: Finding, run: Run) -> bool:
+def _is_said(finding: Finding, pattern: tuple[str, tuple[bytes, ...]], run: Run) -> bool:
     """Tell whether a warning is said now: at the threshold, and after each `threshold` times that it was not."""
-    unsaid = run.said.get(finding.pattern)
+    unsaid = run.said.get(pattern)
     if unsaid is not None and unsaid + 1 < finding.threshold:
-        run.said[finding.pattern] = unsaid + 1
+        run.said[pattern] = unsaid + 1
         return False
-    run.said[finding.pattern] = 0
+    run.said[pattern] = 0
     if len(run.said) > run.history.size:
         del run.said[next(iter(run.said))]
     run.warnings += 1

@@ -87,6 +87,8 @@ class LoopEvent(Value):
         kind: `warning`, `block`, `abort`, `armed` or `crash`.
         code: The finding's code; of a crash, the name of the part that crashed.
         reason: The sentence for people.
+        action: What was done, or in the mode `observe` would have been.
+        observed: Whether it only would have been done: the mode is `observe`.
         fingerprints: The signatures of the pattern, in hexadecimal.
         cause: Of a crash: the exception's type and the place, never its text.
     """
@@ -102,6 +104,7 @@ class LoopEvent(Value):
         "fingerprints",
         "kind",
         "level",
+        "observed",
         "reason",
         "run_id",
         "session_id",
@@ -124,9 +127,10 @@ class LoopEvent(Value):
     fingerprints: tuple[str, ...]
     reason: str
     cause: str | None
+    observed: bool
 
     def __init__(self, kind: str, **fields: Any) -> None:
-        blank = dict.fromkeys(self.__slots__) | {"fingerprints": (), "reason": ""}
+        blank = dict.fromkeys(self.__slots__) | {"fingerprints": (), "reason": "", "observed": False}
         unknown = fields.keys() - blank.keys()
         if unknown:
             raise TypeError(f"LoopEvent has no field {min(unknown)!r}")

@@ -7,27 +7,43 @@ A configuration file becomes these in `wheelspin.config`; in code they are made 
 from __future__ import annotations
 
 from wheelspin.core.events import Value
+from wheelspin.core.hints import ToolHint
+from wheelspin.core.presets import PRESETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
-__all__ = ["DETECTORS", "NUMBERS", "Notice", "Settings"]
+__all__ = ["DETECTORS", "MODES", "NUMBERS", "OUTAGE", "Limits", "Notice", "Settings", "own_limits"]
 
-NUMBERS = {
-    "history_size": 30,
-    "warning_threshold": 10,
-    "critical_threshold": 20,
-    "unknown_tool_threshold": 10,
-    "global_circuit_breaker_threshold": 30,
-    "window_size": 3,
-}
+NUMBERS = PRESETS["standard"][0]
 """Every setting that is a number, with its default (SPEC 2.1)."""
 
-DETECTORS = ("generic_repeat", "known_poll_no_progress", "ping_pong")
-"""The detectors that can be switched off, all on by default (SPEC 2.1)."""
+DETECTORS = (
+    "generic_repeat",
+    "known_poll_no_progress",
+    "ping_pong",
+    "immediate_repeat",
+    "stagnation",
+    "unchanged_failure",
+    "same_failure",
+    "near_repeat",
+)
+"""The detectors that can be switched off, all on by default."""
 
+OUTAGE = "infrastructure_failures"
+"""What has thresholds of its own beside the detectors: failures of what stands behind a tool."""
+
+MODES = ("enforce", "observe")
+
+_LIMITED = (*DETECTORS, OUTAGE)
+_PLACES = {name: place for place, name in enumerate(_LIMITED)}
+_OWN = ("warning_threshold", "critical_threshold")
 _SMALLEST_WINDOW = 2
+
+Limits = tuple[int, int]
+"""A warning and a critical threshold."""
 
 
 class Notice(Value):
@@ -56,7 +72,15 @@ class Settings(Value):
     Args:
         enabled: Master switch of the rolling detectors. `None` (not set) leaves them off and the post-compaction
             guard on; `False` turns that off too.
-        detectors: Switches of single detectors, by their names in snake case; what is not named is on.
+        preset: What holds where nothing is given: `standard` has the documented numbers, `early` finds loops after a
+            few repeats.
+        mode: `enforce`, or `observe`: everything is recorded and told as it would have been, and nothing is changed.
+        detectors: Single detectors, by their names in snake case: a switch, or a mapping with any of `enabled`,
+            `warning_threshold` and `critical_threshold`. What is not named is on, with the thresholds below;
+            `immediate_repeat` goes with `generic_repeat`.
+        infrastructure_failures: Thresholds, in a mapping as above, for equal failures of what stands behind a tool
+            (429, 5xx, timeouts, refused connections), which pass by themselves.
+        tool_hints: Names or patterns of tools, and what is declared of those (SPEC 6.3).
         history_size: Steps kept per run.
         warning_threshold: Repeats before a pattern is reported.
         critical_threshold: Repeats before a pattern without progress is blocked.
@@ -74,9 +98,11 @@ class Settings(Value):
         (13, 'critical_threshold')
     """
 
-    __slots__ = (*NUMBERS, *DETECTORS, "enabled", "notices")
+    __slots__ = (*NUMBERS, *DETECTORS, "enabled", "limits", "mode", "notices", "preset", "tool_hints")
 
     enabled: bool | None
+    preset: str
+    mode: str
     history_size: int
     warning_threshold: int
     critical_threshold: int
@@ -86,20 +112,33 @@ class Settings(Value):
     generic_repeat: bool
     known_poll_no_progress: bool
     ping_pong: bool
+    immediate_repeat: bool
+    stagnation: bool
+    unchanged_failure: bool
+    same_failure: bool
+    near_repeat: bool
+    limits: tuple[Limits, ...]
+    """The thresholds of each detector and of infrastructure failures; see `limits_of`."""
+    tool_hints: tuple[tuple[str, ToolHint], ...]
     notices: tuple[Notice, ...]
 
     def __init__(
         self,
         enabled: bool | None = None,
         *,
-        detectors: Mapping[str, bool] | None = None,
-        history_size: int = NUMBERS["history_size"],
-        warning_threshold: int = NUMBERS["warning_threshold"],
-        critical_threshold: int = NUMBERS["critical_threshold"],
-        unknown_tool_threshold: int = NUMBERS["unknown_tool_threshold"],
-        global_circuit_breaker_threshold: int = NUMBERS["global_circuit_breaker_threshold"],
-        window_size: int = NUMBERS["window_size"],
+        preset: str = "standard",
+        mode: str = "enforce",
+        detectors: Mapping[str, bool | Mapping[str, Any]] | None = None,
+        infrastructure_failures: Mapping[str, int] | None = None,
+        tool_hints: Mapping[str, ToolHint] | None = None,
+        history_size: int | None = None,
+        warning_threshold: int | None = None,
+        critical_threshold: int | None = None,
+        unknown_tool_threshold: int | None = None,
+        global_circuit_breaker_threshold: int | None = None,
+        window_size: int | None = None,
     ) -> None:
+        defaults, limits = PRESETS[_one_of("preset", preset, tuple(PRESETS))]
         given = {
             "history_size": history_size,
             "warning_threshold": warning_threshold,
@@ -108,13 +147,89 @@ class Settings(Value):
             "global_circuit_breaker_threshold": global_circuit_breaker_threshold,
             "window_size": window_size,
         }
-        numbers = {name: _whole(name, value) for name, value in given.items()}
+        numbers = defaults | {name: _whole(name, value) for name, value in given.items() if value is not None}
+        blocks = {_known(name): _block(name, value) for name, value in (detectors or {}).items()}
         switches = dict.fromkeys(DETECTORS, True) | {
-            _known(name): _switch(name, value) for name, value in (detectors or {}).items()
+            name: block["enabled"] for name, block in blocks.items() if "enabled" in block
         }
+        if "enabled" not in blocks.get("immediate_repeat", {}):
+            switches["immediate_repeat"] = switches["generic_repeat"]
         notices = [*_raise(numbers), *_out_of_reach(numbers)]
-        enabled = enabled if enabled is None else _switch("enabled", enabled)
-        self._fill(**numbers, **switches, enabled=enabled, notices=tuple(notices))
+        if infrastructure_failures is not None:
+            blocks[OUTAGE] = _block(OUTAGE, infrastructure_failures)
+        shared = numbers["warning_threshold"], numbers["critical_threshold"]
+        found = []
+        for name in _LIMITED:
+            own, notice = _own_limits(name, blocks.get(name, {}), limits.get(name, shared))
+            found.append(own)
+            notices += notice
+        self._fill(
+            **numbers,
+            **switches,
+            enabled=enabled if enabled is None else _switch("enabled", enabled),
+            preset=preset,
+            mode=_one_of("mode", mode, MODES),
+            limits=tuple(found),
+            tool_hints=tuple((tool_hints or {}).items()),
+            notices=tuple(notices),
+        )
+
+    def limits_of(self, name: str) -> Limits:
+        """Give the warning and the critical threshold of a detector, or of `infrastructure_failures`."""
+        return self.limits[_PLACES[name]]
+
+
+def own_limits(shared: Limits, own: tuple[int | None, int | None]) -> Limits:
+    """
+    Lay thresholds that hold for one thing alone over those that hold for all, in the right order.
+
+    Args:
+        shared: Warning and critical threshold that hold for all.
+        own: Those that hold for the one, each or `None`.
+
+    Example:
+        >>> own_limits((10, 20), (None, 5)), own_limits((10, 20), (25, None))
+        ((4, 5), (25, 26))
+    """
+    warning = shared[0] if own[0] is None else own[0]
+    critical = shared[1] if own[1] is None else own[1]
+    if critical <= warning and own[0] is None and critical > 1:
+        warning = critical - 1
+    return warning, max(critical, warning + 1)
+
+
+def _own_limits(name: str, block: dict[str, Any], shared: Limits) -> tuple[Limits, list[Notice]]:
+    own = block.get("warning_threshold"), block.get("critical_threshold")
+    limits = own_limits(shared, own)
+    if own[1] in {None, limits[1]}:
+        return limits, []
+    text = (
+        f"critical threshold raised from {own[1]} to {limits[1]}: it must be above the warning threshold, {limits[0]}"
+    )
+    return limits, [Notice(name, text)]
+
+
+def _block(name: str, given: object) -> dict[str, Any]:
+    """Give what is set of one detector: a switch alone, or a mapping."""
+    if isinstance(given, bool):
+        return {"enabled": given}
+    if not hasattr(given, "items"):
+        raise TypeError(f"`{name}` must be True, False or a mapping, not {given!r}")
+    block: dict[str, Any] = {}
+    for key, value in given.items():
+        if key in _OWN:
+            block[key] = _whole(f"{name}.{key}", value)
+        elif key == "enabled" and name != OUTAGE:
+            block[key] = _switch(f"{name}.{key}", value)
+        else:
+            raise ValueError(f"`{name}` has no {key!r}; it has {', '.join(_OWN)}")
+    return block
+
+
+def _one_of(name: str, value: object, known: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"`{name}` must be one of {', '.join(known)}, not {value!r}")
+    return value
 
 
 def _whole(name: str, value: object) -> int:

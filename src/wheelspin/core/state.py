@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wheelspin.core.compaction import CompactionWindow
 from wheelspin.core.events import Action, Finding, Level, Verdict
-from wheelspin.core.history import History
+from wheelspin.core.history import History, bonds
 from wheelspin.core.record import RunRecord
 from wheelspin.core.step import Pattern, Step
 
@@ -17,7 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from wheelspin.core.history import Memory
+
 __all__ = ["Run", "Session"]
+
+_IN_MESSAGE = 2
+_BONDS = (0, 1, _IN_MESSAGE)
 
 
 class Run:
@@ -28,6 +33,7 @@ class Run:
         history: The newest steps.
         said: Patterns that were warned about, each with the findings since then that were not said.
         told: The verdicts on open calls with a finding, by call id: a call that is announced again gets the same.
+        turn: Id of the message of the model that asked for the newest call.
         rewritten: Signatures that the model asked for and the host ran as another one, which is what will be judged.
         vetoes: How many vetoes the run's newest steps are.
         ended: The verdict that ended the run.
@@ -45,6 +51,7 @@ class Run:
         "run_id",
         "said",
         "told",
+        "turn",
         "vetoes",
         "warnings",
     )
@@ -55,6 +62,7 @@ class Run:
         self.said: dict[tuple[str, tuple[bytes, ...]], int] = {}
         self.told: dict[str, Verdict] = {}
         self.rewritten: dict[bytes, bytes] = {}
+        self.turn: str | None = None
         self.vetoes = 0
         self.calls = 0
         self.warnings = 0
@@ -90,7 +98,9 @@ class Run:
         patterns = list(dict.fromkeys(step.pattern for step in steps if step.pattern is not None))
         return {
             "run": self.run_id,
-            "steps": [_dump_step(step, patterns) for step in steps],
+            "turn": self.turn,
+            "steps": [_dump_step(step, bond, patterns) for step, bond in zip(steps, bonds(steps), strict=True)],
+            "memory": _dump_memory(self.history),
             "patterns": [
                 [pattern.detector, pattern.threshold, _hexed(pattern.signatures), pattern.count, pattern.born]
                 for pattern in patterns
@@ -124,7 +134,13 @@ class Run:
             Pattern(detector, threshold, _unhexed(signatures), count, born)
             for detector, threshold, signatures, count, born in data["patterns"]
         ]
-        run = cls(data["run"], History(size, [_load_step(step, patterns) for step in data["steps"]]))
+        steps = [_load_step(step, patterns) for step in data["steps"]]
+        for number, (step, (*_, bond)) in enumerate(zip(steps, data["steps"], strict=True)):
+            before = steps[number - 1] if bond and number else None
+            step.group = before.group if before is not None else number
+            step.message = before.message if before is not None and bond == _IN_MESSAGE else number
+        run = cls(data["run"], History(size, steps, _load_memory(data["memory"], len(steps), size)))
+        run.turn = data["turn"]
         run.said = {(detector, _unhexed(signatures)): since for detector, signatures, since in data["said"]}
         run.told = {call: _load_verdict(verdict) for call, verdict in data["told"].items()}
         run.rewritten = {bytes.fromhex(asked): bytes.fromhex(ran) for asked, ran in data["rewritten"]}
@@ -203,19 +219,52 @@ def _unhexed(signatures: list[str]) -> tuple[bytes, ...]:
     return tuple(bytes.fromhex(signature) for signature in signatures)
 
 
-def _dump_step(step: Step, patterns: list[Pattern]) -> list[Any]:
-    outcome = step.outcome.hex() if step.outcome else None
-    pattern = patterns.index(step.pattern) if step.pattern is not None else None
-    return [step.tool, step.signature.hex(), step.kind, outcome, step.id, step.polls, step.compactions, pattern]
+def _dump_step(step: Step, bond: int, patterns: list[Pattern]) -> list[Any]:
+    return [
+        step.tool,
+        step.signature.hex(),
+        step.kind,
+        step.outcome.hex() if step.outcome else None,
+        step.id,
+        step.polls,
+        step.compactions,
+        patterns.index(step.pattern) if step.pattern is not None else None,
+        step.nature,
+        step.kin.hex() if step.kin else None,
+        step.is_stale,
+        bond,
+    ]
 
 
 def _load_step(data: list[Any], patterns: list[Pattern]) -> Step:
-    tool, signature, kind, outcome, call, polls, compactions, pattern = data
+    tool, signature, kind, outcome, call, polls, compactions, pattern, nature, kin, is_stale, bond = data
+    if bond not in _BONDS:
+        raise ValueError("a step does not say how it belongs to the one before it")
     step = Step(tool, bytes.fromhex(signature), polls=polls, id=call, compactions=compactions)
     step.kind = kind
     step.outcome = bytes.fromhex(outcome) if outcome else None
     step.pattern = patterns[pattern] if pattern is not None else None
+    step.nature = _text(nature)
+    step.kin = bytes.fromhex(kin) if kin else None
+    step.is_stale = bool(is_stale)
     return step
+
+
+def _dump_memory(history: History) -> list[Any]:
+    fresh, failures = history.memory()
+    return [
+        fresh,
+        [[sign.hex(), count, outcome.hex() if outcome else None, nature] for sign, count, outcome, nature in failures],
+    ]
+
+
+def _load_memory(data: list[Any], steps: int, size: int) -> Memory:
+    fresh, failures = data
+    kept = max(0, _number(fresh) - max(0, steps - size))
+    return kept, [
+        (bytes.fromhex(sign), _number(count), bytes.fromhex(outcome) if outcome else None, _text(nature))
+        for sign, count, outcome, nature in failures
+    ]
 
 
 def _dump_verdict(verdict: Verdict) -> list[Any]:
@@ -227,16 +276,26 @@ def _dump_verdict(verdict: Verdict) -> list[Any]:
         finding.threshold,
         _hexed(finding.signatures),
         finding.no_progress,
+        finding.cause,
+        finding.nature,
     ]
-    return [verdict.action, verdict.reason, verdict.advice, seen]
+    return [verdict.action, verdict.reason, verdict.advice, seen, verdict.observed]
 
 
 def _load_verdict(data: list[Any]) -> Verdict:
-    action, reason, advice, seen = data
+    action, reason, advice, seen, observed = data
     finding = None
     if seen:
-        detector, level, count, threshold, signatures, no_progress = seen
+        detector, level, count, threshold, signatures, no_progress, cause, nature = seen
         finding = Finding(
-            _text(detector), Level(level), count, threshold, _unhexed(signatures), no_progress=bool(no_progress)
+            _text(detector),
+            Level(level),
+            count,
+            threshold,
+            _unhexed(signatures),
+            no_progress=bool(no_progress),
+            cause=_text(cause),
+            nature=_text(nature),
         )
-    return Verdict(Action(action), finding, reason=reason, advice=advice)
+    due = None if observed is None else Action(observed)
+    return Verdict(Action(action), finding, reason=reason, advice=advice, observed=due)

@@ -6,7 +6,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.repeats import Repeats
 
-__all__ = ["UNKNOWN_TOOL", "Pattern", "Step"]
+__all__ = ["SAME_FAILURE", "UNKNOWN_TOOL", "Pattern", "Step"]
+
+SAME_FAILURE = "same-failure"
+"""Id of the detector whose vetoes are of a tool that keeps failing, whatever the arguments."""
 
 UNKNOWN_TOOL = "unknown-tool-repeat"
 """Id of the detector whose vetoes are misses of a tool, whatever the arguments."""
@@ -51,12 +54,27 @@ class Step:
             cannot be compared.
         pattern: The blocked pattern that a veto belongs to.
         repeats: The tally of its signature, while it is shared with other steps.
+        nature: What its outcome says of itself: one of the words of `core/nature.py`.
+        kin: What it has in common with calls of other signatures: of a failure the way in which it failed, also of a
+            call that was blocked for it; of a success the shape of its arguments, which is only looked at where
+            successes resemble each other.
+        is_stale: Whether this signature had this very outcome before, within the history.
+        message: Number of the first step that the same message of the model asked for, its own where the host does not
+            tell.
+        group: The same, where calls that were asked for before the one before them had an outcome belong together, too.
+        limits: Warning and critical threshold that hold for the tool alone, each or `None`.
     """
 
     __slots__ = (
         "compactions",
+        "group",
         "id",
+        "is_stale",
+        "kin",
         "kind",
+        "limits",
+        "message",
+        "nature",
         "number",
         "outcome",
         "pattern",
@@ -84,6 +102,11 @@ class Step:
         self.outcome: bytes | None = None
         self.pattern: Pattern | None = None
         self.repeats: Repeats | None = None
+        self.nature = ""
+        self.kin: bytes | None = None
+        self.is_stale = False
+        self.message = self.group = -1
+        self.limits: tuple[int | None, int | None] | None = None
 
     def is_miss(self) -> bool:
         """Tell whether the tool was not there: the host said so, or the call was blocked for that."""

@@ -1,5 +1,5 @@
 """
-The table: what in whose results is no progress (SPEC 4.2), and the digest of an outcome that follows from it.
+The table: what in whose results is no progress (SPEC 4.2), and what is kept of an outcome that follows from it.
 
 Everything that names a tool, or a key of a tool's result, stands here and nowhere else. A host adapter makes its own
 table with `TOOLS.extended(...)`.
@@ -8,149 +8,21 @@ table with `TOOLS.extended(...)`.
 from __future__ import annotations
 
 from wheelspin.core.fingerprint import digest
-from wheelspin.core.identifiers import spelled, without_identifiers
+from wheelspin.core.hints import NEVER, ToolHint
+from wheelspin.core.identifiers import change_texts, read_json, spelled, without_identifiers
+from wheelspin.core.masks import mask_failure, without_words
+from wheelspin.core.nature import CHANGE, SUCCESS, nature_of
+from wheelspin.core.paths import without
+from wheelspin.core.tools import Tool, ToolTable, statuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import re
     from typing import Any
 
     from wheelspin.core.events import Outcome
 
-__all__ = ["TOOLS", "Tool", "ToolTable", "digest_outcome"]
-
-_NAMES_KEPT = 1024
-_LONGEST_NAME = 128
-
-
-class Tool:
-    """
-    What is known about a tool, as it is called.
-
-    Attributes:
-        name: Its canonical name.
-        rule: Which rule of SPEC 4.2 its results fall under: `shell`, `poll`, `log`, `message` or `result`.
-        polls: Whether the call only asks for the state of something (SPEC 6, polling calls).
-        prefix: What its signatures begin with.
-        ignored: Arguments that do not tell a call from another, such as a free-text description.
-        by_action: The same tool called with these values of its `action` argument.
-    """
-
-    __slots__ = ("by_action", "ignored", "name", "polls", "prefix", "rule")
-
-    def __init__(
-        self,
-        name: str,
-        rule: str = "result",
-        *,
-        polls: bool = False,
-        by_action: dict[str, Tool] | None = None,
-        ignored: Iterable[str] = (),
-    ) -> None:
-        self.name = name
-        self.rule = rule
-        self.polls = polls
-        self.prefix = f"{len(name)}:{name}"
-        self.by_action = by_action
-        self.ignored = frozenset(ignored)
-
-    def identify(self, arguments: object) -> object:
-        """Give what of the arguments tells a call from another."""
-        if not self.ignored or not isinstance(arguments, dict):
-            return arguments
-        return {key: value for key, value in arguments.items() if key not in self.ignored}
-
-
-class ToolTable:
-    """
-    The tools that are known by name.
-
-    Args:
-        tools: What is known of each.
-        aliases: Other names of a tool, and the name that it is compared under.
-    """
-
-    __slots__ = ("_aliases", "_asked", "_tools")
-
-    def __init__(self, tools: Iterable[Tool], aliases: Mapping[str, str]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
-        self._aliases = dict(aliases)
-        self._asked: dict[str, Tool] = {}
-
-    def extended(
-        self,
-        *,
-        aliases: Mapping[str, str] | None = None,
-        shells: Iterable[str] = (),
-        polls: Iterable[str] = (),
-        sends: Iterable[str] = (),
-        ignored: Mapping[str, Iterable[str]] | None = None,
-    ) -> ToolTable:
-        """
-        Give a table that knows more tools; this one stays as it is.
-
-        Args:
-            aliases: Other names of a tool, and the name that it is compared under.
-            shells: More tools that run a shell command.
-            polls: More tools that poll.
-            sends: More tools that send a message out.
-            ignored: Tools and those of their arguments that do not tell a call from another.
-
-        Example:
-            >>> TOOLS.extended(sends=["Telegram"]).look_up("telegram", {"text": "hi"}).rule
-            'message'
-        """
-        more = [
-            *(Tool(_plain(name), "shell") for name in shells),
-            *(Tool(_plain(name), polls=True) for name in polls),
-            *(Tool(_plain(name), "message") for name in sends),
-        ]
-        more_names = {_plain(name): _plain(target) for name, target in (aliases or {}).items()}
-        known = self._aliases | {name: self._aliases.get(target, target) for name, target in more_names.items()}
-        tools = {tool.name: tool for tool in (*self._tools.values(), *more)}
-        for name, arguments in (ignored or {}).items():
-            plain = known.get(_plain(name), _plain(name))
-            tool = tools.get(plain) or Tool(plain)
-            tools[plain] = Tool(
-                plain, tool.rule, polls=tool.polls, by_action=tool.by_action, ignored=tool.ignored.union(arguments)
-            )
-        return ToolTable(tools.values(), known)
-
-    def look_up(self, name: object, arguments: object) -> Tool:
-        """
-        Give what is known about a tool under the name that it is compared under (SPEC 3).
-
-        Args:
-            name: The name as the model wrote it. It is trimmed and lower-cased, aliases are one, empty is `tool`.
-            arguments: What it is called with; some tools poll or send with some of their actions only.
-        """
-        tool = self._asked.get(name) if type(name) is str else None
-        if tool is None:
-            tool = self._find(name)
-        if tool.by_action is not None:
-            return tool.by_action.get(_action(arguments), tool)
-        return tool
-
-    def _find(self, given: object) -> Tool:
-        name = _plain(str.__str__(given)) if isinstance(given, str) else ""
-        name = self._aliases.get(name, name) or "tool"
-        if len(name) > _LONGEST_NAME:
-            name = f"{name[: _LONGEST_NAME // 2]}…{digest('name', name)[0].hex()}"
-        tool = self._tools.get(name) or Tool(name)
-        if type(given) is str and len(given) <= _LONGEST_NAME:
-            if len(self._asked) >= _NAMES_KEPT:
-                self._asked.clear()
-            self._asked[given] = tool
-        return tool
-
-
-def _plain(name: str) -> str:
-    return name.strip().lower()
-
-
-def _action(arguments: object) -> str:
-    action = arguments.get("action") if isinstance(arguments, dict) else None
-    return str(spelled(action.strip())) if isinstance(action, str) else ""
+__all__ = ["TOOLS", "Reading", "counted", "read_outcome"]
 
 
 _SENDING = (
@@ -178,9 +50,17 @@ TOOLS = ToolTable(
         Tool("sessions_send", "message"),
         Tool("message", by_action={str(spelled(action)): Tool("message", "message") for action in _SENDING}),
     ],
-    aliases={"bash": "exec", "apply-patch": "apply_patch"},
+    aliases={"bash": "exec", "apply-patch": "apply_patch", "process_manage": "process"},
+    hints=[
+        ("read_file", ToolHint(volatile=["/read \\d+× this session/"])),
+        ("save_memory", ToolHint(volatile=["/(?<=stored as )\\S+/"])),
+        ("view_background_agent", ToolHint(poll=True, critical_threshold=NEVER)),
+    ],
 )
-"""What the documented detection knows (SPEC 3, 4.2 and 6)."""
+"""
+What the documented detection knows (SPEC 3, 4.2 and 6), and what the field has taught since: one more name of a tool, a
+counter and an id that are no news, and looking at another agent, which has a guard of its own and ends by itself.
+"""
 
 _SHELL_KEYS = frozenset({"durationms", "duration", "pid", "sessionid", "cwd", "workdir", "startedat", "starttime"})
 """Keys of a shell result that never count, as `spelled` writes them."""
@@ -191,32 +71,129 @@ _PROCESS_KEYS = {
 }
 
 
-def digest_outcome(tool: Tool, outcome: Outcome) -> tuple[bytes, bool]:
+Reading = tuple["bytes | None", str, "bytes | None"]
+"""
+What is kept of an outcome: the digest of what counts of it (`None` where it holds something that cannot be looked
+into), its nature, and of what is no success the digest of what it says, whatever the arguments were.
+"""
+
+
+def read_outcome(tool: Tool, outcome: Outcome, arguments: object) -> Reading:
     """
-    Give the digest of what counts of an outcome: the first rule of SPEC 4.2 that fits.
+    Read an outcome: the first rule of SPEC 4.2 that fits says what counts of it.
 
     Args:
         tool: The tool that was called.
         outcome: Any outcome but our own veto and a missing one.
-
-    Returns:
-        The digest, and `False` where the outcome holds something that cannot be looked into.
+        arguments: What it was called with; they do not tell one way of failing from another.
     """
+    nature = nature_of(tool, outcome)
+    prefix, value = counted(tool, outcome, nature)
+    print_, whole = digest(prefix, value)
+    way = None
+    if nature not in _SUCCESSES and whole:
+        said = value[1] if prefix == "error=" and isinstance(value, list) else value
+        way = digest("way=", change_texts(said, without_words(_words(arguments))))[0]
+    return (print_ if whole else None), nature, way
+
+
+def counted(tool: Tool, outcome: Outcome, nature: str) -> tuple[str, object]:
+    """Give what counts of an outcome of this nature, and the rule that it follows from, as the prefix of its digest."""
     kind, value = outcome.kind, outcome.value
+    if tool.volatile or tool.patterns:
+        value = _declared(tool, value)
     if kind == "result":
         rule = tool.rule
         if rule == "result":
-            return digest("result=", value)
-        if rule == "shell":
-            return digest("shell=", _shell(value))
-        if rule == "message":
-            return digest("message=", without_identifiers(value))
-        return digest(f"{rule}=", _process(rule, value))
-    if kind == "shell":
-        return digest("shell=", _shell({"details": value}))
-    if kind == "error":
-        return digest("error=", [outcome.error_kind, value])
-    return digest(f"{kind}=", value)
+            prefix, value = "result=", _unwrapped(value) if type(value) is str else value
+        elif rule == "shell":
+            prefix, value = "shell=", _unwrapped(value) if type(value) is str else _shell(value)
+        elif rule == "message":
+            prefix, value = "message=", without_identifiers(value)
+        elif rule == "plan":
+            prefix, value = "plan=", _planned(value, nature)
+        else:
+            prefix, value = f"{rule}=", _process(rule, value)
+    elif kind == "shell":
+        prefix, value = "shell=", _shell({"details": value})
+    elif kind == "error":
+        prefix, value = "error=", [outcome.error_kind, value]
+    else:
+        prefix = f"{kind}="
+    if nature not in _SUCCESSES:
+        value = change_texts(value, mask_failure)
+    return prefix, value
+
+
+_SUCCESSES = frozenset({SUCCESS, CHANGE})
+_LONGEST_STUB = 600
+_STUB_SIGNS = ("sha", "digest", "md5", "hash")
+_STUB = (
+    r"\W*(?:the )?(?:tool )?(?:output|result|response|content)\b[^\n]{0,60}"
+    r"\b(?:too (?:large|long|big)|truncated|omitted|exceed\w*|persisted|offloaded|saved|stored)\b.{0,400}?"
+    r"\b(?:sha-?256|sha-?1|sha|digest|md5|hash)\b\W{1,4}(?P<digest>[0-9A-Fa-f]{6,128})\b"
+)
+
+
+def _unwrapped(text: str) -> object:
+    """Give what a stub stands for: a host that puts a large result aside names a new file each time, and its digest."""
+    if len(text) > _LONGEST_STUB or not any(sign in text for sign in _STUB_SIGNS):
+        return text
+    import re
+
+    stub = re.match(_STUB, text, re.IGNORECASE | re.DOTALL)
+    return ["stub", stub["digest"].lower()] if stub else text
+
+
+def _planned(value: object, nature: str) -> object:
+    """Give what counts of the answer to a plan: statuses, if it holds them; the words of a success are none."""
+    read = read_json(value)
+    return "" if isinstance(read, str) and nature in _SUCCESSES else statuses(read)
+
+
+def _declared(tool: Tool, value: object) -> object:
+    """Take out what somebody declared not to count (SPEC 6.3)."""
+    if tool.volatile:
+        value = read_json(value)
+        for path in tool.volatile:
+            value = without(value, path)
+    return change_texts(value, lambda text: _cut(text, tool.patterns)) if tool.patterns else value
+
+
+def _cut(text: str, patterns: tuple[re.Pattern[str], ...]) -> str:
+    for pattern in patterns:
+        text = pattern.sub("<volatile>", text)
+    return text
+
+
+_SHORTEST_WORD = 3
+_LONGEST_WORD = 400
+_MOST_WORDS = 64
+_IN_NAMES = frozenset("/._-0123456789")
+
+
+def _words(arguments: object) -> set[str]:
+    """Give what of the arguments an answer may repeat: short texts as a whole, and what looks like a name in them."""
+    words: set[str] = set()
+    open_values: list[object] = [arguments]
+    for value in open_values:
+        if len(open_values) > _MOST_WORDS or len(words) > _MOST_WORDS:
+            break
+        if isinstance(value, dict):
+            open_values.extend(value.values())
+        elif isinstance(value, list | tuple):
+            open_values.extend(value)
+        elif isinstance(value, str) and _SHORTEST_WORD <= len(value) <= _LONGEST_WORD:
+            words.add(str.__str__(value))
+            parts = value.translate(_BREAKS).split()
+            words.update(part for part in parts if len(part) >= _SHORTEST_WORD and not _IN_NAMES.isdisjoint(part))
+        elif type(value) is int and abs(value) >= _SMALLEST_NUMBER:
+            words.add(str(value))
+    return words
+
+
+_BREAKS = str.maketrans(dict.fromkeys("'\"`()[]{}<>,;:=|&$", " "))
+_SMALLEST_NUMBER = 100
 
 
 def _shell(result: Any) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detector import Detector, Finding, Level
+from wheelspin.core.nature import OUTAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class GenericRepeat(Detector):
 
     False positives:
         A call whose results change is never blocked, only warned about: a model may have good reason to look again.
+        Failures of what stands behind the tool (429, 5xx, timeouts) are left to `unchanged-failure`.
     """
 
     __slots__ = ()
@@ -45,9 +47,10 @@ class GenericRepeat(Detector):
     def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
         """Block by the streak, warn by the count (SPEC 6, rules 5 and 8)."""
         repeats = history.repeats(call.signature)
-        if repeats < settings.warning_threshold or call.polls:
+        warning, critical = self.limits(call, settings)
+        if repeats < warning or call.polls:
             return None
-        streak = history.streak(call.signature)
-        if streak >= settings.critical_threshold:
-            return self.found(Level.CRITICAL, streak, settings.critical_threshold, call.signature)
-        return self.found(Level.WARNING, repeats, settings.warning_threshold, call.signature, no_progress=False)
+        streak, nature = history.streak(call.signature), history.nature(call.signature)
+        if streak >= critical and nature != OUTAGE:
+            return self.found(Level.CRITICAL, streak, critical, call.signature, nature=nature)
+        return self.found(Level.WARNING, repeats, warning, call.signature, no_progress=False, nature=nature)

@@ -43,7 +43,8 @@ class GlobalCircuitBreaker(Detector):
 
     def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
         """End the run at the threshold (SPEC 6, rule 2)."""
+        limit = settings.global_circuit_breaker_threshold
+        if call.limits is not None and call.limits[1] is not None:
+            limit = max(limit, call.limits[1] + 1)
         streak = history.streak(call.signature)
-        if streak < settings.global_circuit_breaker_threshold:
-            return None
-        return self.found(Level.CRITICAL, streak, settings.global_circuit_breaker_threshold, call.signature)
+        return self.found(Level.CRITICAL, streak, limit, call.signature) if streak >= limit else None

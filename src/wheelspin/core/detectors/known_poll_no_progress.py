@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detector import Detector, Finding, Level
+from wheelspin.core.detector import Detector, Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +46,4 @@ class KnownPollNoProgress(Detector):
         """Block or warn by the streak (SPEC 6, rule 4)."""
         if not call.polls:
             return None
-        streak = history.streak(call.signature)
-        if streak >= settings.critical_threshold:
-            return self.found(Level.CRITICAL, streak, settings.critical_threshold, call.signature)
-        if streak >= settings.warning_threshold:
-            return self.found(Level.WARNING, streak, settings.warning_threshold, call.signature)
-        return None
+        return self.graded(history.streak(call.signature), self.limits(call, settings), call.signature)

@@ -47,10 +47,10 @@ class PingPong(Detector):
     def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
         """Block on full evidence, else warn (SPEC 6, rules 6 and 7)."""
         count = history.alternation(call.signature)
-        if count < settings.warning_threshold or history.newest is None:
+        warning, critical = self.limits(call, settings)
+        if count < warning or history.newest is None:
             return None
         partner = history.newest.signature
-        warning, critical = settings.warning_threshold, settings.critical_threshold
         if count >= critical and count > _BOTH_TWICE and history.settled(max(critical - 1, _BOTH_TWICE)):
             return self.found(Level.CRITICAL, count, critical, call.signature, partner)
         is_known = history.settled(warning - 1)

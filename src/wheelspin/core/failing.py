@@ -1,0 +1,130 @@
+"""The tally of tools that keep failing the same way, whatever they are called with."""
+
+from __future__ import annotations
+
+from wheelspin.core.nature import CHANGE, SUCCESS
+from wheelspin.core.step import SAME_FAILURE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeVar
+
+    from wheelspin.core.step import Step
+
+    _Key = TypeVar("_Key")
+
+__all__ = ["Chain", "Failing"]
+
+_SUCCESSES = frozenset({SUCCESS, CHANGE})
+
+
+class Chain:
+    """
+    The newest outcomes of one tool, while they are failures of one kind.
+
+    Attributes:
+        way: The way in which they failed.
+        nature: The nature of the newest.
+        groups: The groups of parallel calls that they came in, each with how many of its steps are in the ring.
+        signatures: The calls, each with how many of its steps are in the ring.
+        vetoed: Signature of the call that was blocked for it, until another one was tried. What is blocked has the
+            way of its failure, too.
+    """
+
+    __slots__ = ("groups", "nature", "signatures", "vetoed", "way")
+
+    def __init__(self, way: bytes | None) -> None:
+        self.way = way
+        self.nature = ""
+        self.groups: dict[int, int] = {}
+        self.signatures: dict[bytes, int] = {}
+        self.vetoed: bytes | None = None
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def add(self, step: Step) -> None:
+        """Take a step in."""
+        self.groups[step.group] = self.groups.get(step.group, 0) + 1
+        self.signatures[step.signature] = self.signatures.get(step.signature, 0) + 1
+
+    def drop(self, step: Step) -> None:
+        """Take a step out."""
+        _count_down(self.groups, step.group)
+        _count_down(self.signatures, step.signature)
+
+
+class Failing:
+    """The chains of one run, by tool."""
+
+    __slots__ = ("_chains",)
+
+    def __init__(self) -> None:
+        self._chains: dict[str, Chain] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._chains)
+
+    def of(self, tool: str) -> Chain | None:
+        """Give the chain of a tool whose newest outcome is a failure."""
+        return self._chains.get(tool)
+
+    def has(self, way: bytes) -> bool:
+        """Tell whether a tool still fails in this way."""
+        return any(chain.way == way for chain in self._chains.values())
+
+    def resolve(self, step: Step) -> None:
+        """Take in the outcome of a step that is the newest of its tool."""
+        tool = step.tool
+        chain = self._chains.get(tool)
+        if step.kind == "veto":
+            if _is_counted(step):
+                if chain is None or chain.way != step.kin:
+                    chain = self._chains[tool] = Chain(step.kin)
+                chain.add(step)
+                chain.vetoed = step.signature
+            return
+        if step.kin is None or step.nature in _SUCCESSES:
+            if chain is not None:
+                del self._chains[tool]
+            return
+        if chain is None or chain.way != step.kin:
+            chain = self._chains[tool] = Chain(step.kin)
+        chain.nature = step.nature
+        chain.vetoed = None
+        chain.add(step)
+
+    def recount(self, tool: str, steps: Iterable[Step]) -> None:
+        """Count a tool anew: an outcome came after that of a later call."""
+        self._chains.pop(tool, None)
+        for step in steps:
+            if step.nature == CHANGE:
+                self._chains.pop(tool, None)
+            elif step.tool == tool and step.kind != "open":
+                self.resolve(step)
+
+    def forget(self) -> None:
+        """Let all tools be free: something was changed since they failed."""
+        self._chains.clear()
+
+    def drop(self, step: Step) -> None:
+        """Take out a step that leaves the history."""
+        chain = self._chains.get(step.tool)
+        if chain is None or step.group not in chain.groups or step.kin != chain.way or not _is_counted(step):
+            return
+        chain.drop(step)
+        if not chain.groups:
+            del self._chains[step.tool]
+
+
+def _is_counted(step: Step) -> bool:
+    if step.kind == "veto":
+        return step.pattern is not None and step.pattern.detector == SAME_FAILURE
+    return step.nature not in _SUCCESSES
+
+
+def _count_down(counts: dict[_Key, int], key: _Key) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

@@ -1,0 +1,120 @@
+"""What users and hosts declare about single tools (SPEC 6.3)."""
+
+from __future__ import annotations
+
+from wheelspin.core.events import Value
+from wheelspin.core.paths import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable
+
+__all__ = ["NEVER", "ToolHint"]
+
+NEVER = 1 << 60
+"""A threshold that no count reaches."""
+
+
+class ToolHint(Value):
+    r"""
+    What somebody who knows a tool says about it (SPEC 6.3).
+
+    Args:
+        poll: Whether its calls only ask for the state of something.
+        identity: Paths of the arguments that tell one call from another, such as `path` or `todos[*].status`; the
+            others do not count.
+        volatile: What of its results does not count: a path, or a regular expression between slashes, such as
+            `/took \d+ ms/`, for what stands in the texts.
+        mutates: Whether its success changes something: then it is progress, and calls that failed before are free.
+        ignore: Whether its calls are never judged; they leave no trace in the history.
+        warning_threshold: Its own limit in place of the one that holds for all.
+        critical_threshold: Its own limit in place of the one that holds for all.
+
+    Raises:
+        TypeError: A switch is no boolean, a threshold no whole number.
+        ValueError: A threshold is below 1, a path or an expression cannot be read.
+
+    Example:
+        >>> ToolHint(identity=["path"], volatile=["meta.took"]).identity
+        (('path',),)
+    """
+
+    __slots__ = (
+        "critical_threshold",
+        "identity",
+        "ignore",
+        "mutates",
+        "patterns",
+        "poll",
+        "volatile",
+        "warning_threshold",
+    )
+
+    poll: bool | None
+    identity: tuple[tuple[str, ...], ...] | None
+    volatile: tuple[tuple[str, ...], ...]
+    """The paths of its results that do not count."""
+    patterns: tuple[re.Pattern[str], ...]
+    """The expressions for what of its results' texts does not count."""
+    mutates: bool | None
+    ignore: bool | None
+    warning_threshold: int | None
+    critical_threshold: int | None
+
+    def __init__(
+        self,
+        *,
+        poll: bool | None = None,
+        identity: Iterable[str] | None = None,
+        volatile: Iterable[str] = (),
+        mutates: bool | None = None,
+        ignore: bool | None = None,
+        warning_threshold: int | None = None,
+        critical_threshold: int | None = None,
+    ) -> None:
+        for name, switch in (("poll", poll), ("mutates", mutates), ("ignore", ignore)):
+            if switch is not None and not isinstance(switch, bool):
+                raise TypeError(f"`{name}` must be True or False, not {switch!r}")
+        given = _listed("volatile", volatile)
+        is_pattern = [len(text) > 1 and text[0] == text[-1] == "/" for text in given]
+        self._fill(
+            poll=poll,
+            identity=None if identity is None else tuple(map(parse, _listed("identity", identity))),
+            volatile=tuple(parse(text) for text, pattern in zip(given, is_pattern, strict=True) if not pattern),
+            patterns=tuple(_compiled(text) for text, pattern in zip(given, is_pattern, strict=True) if pattern),
+            mutates=mutates,
+            ignore=ignore,
+            warning_threshold=_limit("warning_threshold", warning_threshold),
+            critical_threshold=_limit("critical_threshold", critical_threshold),
+        )
+
+
+def _listed(name: str, given: Iterable[object]) -> list[str]:
+    if isinstance(given, str):
+        raise TypeError(f"`{name}` must be a list of texts, not the text {given!r}")
+    texts = []
+    for text in given:
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"`{name}` holds {text!r}, which is no text")
+        texts.append(text)
+    return texts
+
+
+def _compiled(text: str) -> re.Pattern[str]:
+    import re
+
+    try:
+        return re.compile(text[1:-1])
+    except re.error as problem:
+        raise ValueError(f"{text!r} is no regular expression: {problem}") from None
+
+
+def _limit(name: str, given: object) -> int | None:
+    if given is None:
+        return None
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"`{name}` must be a whole number, not {given!r}")
+    if given < 1:
+        raise ValueError(f"`{name}` must be 1 or more, not {given!r}")
+    return given

@@ -1,0 +1,158 @@
+"""
+The nature of an outcome: what it says of itself, beyond its content.
+
+A failure that stays the same is a loop where a success that stays the same may be good work; an outage passes by
+itself; what is still being waited for is asked for again; a person's no is a no.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from typing import Any
+
+    from wheelspin.core.events import Outcome
+    from wheelspin.core.tools import Tool
+
+__all__ = ["CHANGE", "FAILED", "FAILURE", "OUTAGE", "REFUSAL", "SUCCESS", "WAITING", "nature_of"]
+
+SUCCESS = ""
+"""It worked, as far as one can see."""
+CHANGE = "change"
+"""It worked, and the tool is declared to change something (SPEC 6.3, `mutates`)."""
+FAILURE = "failure"
+"""It failed."""
+OUTAGE = "outage"
+"""What stands behind the tool is down or overloaded: 429, 5xx, a timeout, a refused connection."""
+REFUSAL = "refusal"
+"""Somebody said no."""
+WAITING = "waiting"
+"""It says that what it is about is not done yet."""
+FAILED = frozenset({FAILURE, OUTAGE, REFUSAL})
+"""The natures of an outcome that did not work."""
+
+_SHORT = 300
+"""Characters up to which a text can be nothing but a remark: of an outage, or of what is not done yet."""
+_LONG = 2000
+"""Characters up to which an error is looked through for an outage: a long one is a report that may mention anything."""
+_FAILED_WORDS = ("error", "[error", "<error", "traceback (most recent", "fatal:", "exception:", "failed:", "failure:")
+_STATES = frozenset(
+    {"pending", "running", "queued", "waiting", "processing", "starting", "scheduled", "in_progress", "inprogress"}
+)
+_OUTAGE_SIGNS = ("429", "50", "rate", "too many", "unavailable", "gateway", "time", "connection", "econn", "overloaded")
+_OUTAGE = (
+    r"\brate[ -]?limit|\btoo many requests\b|\bservice (?:is )?(?:temporarily )?unavailable\b|\bbad gateway\b"
+    r"|\bgateway time-?out\b|\b(?:request|connection|read|connect|operation|upstream|server)s? (?:has )?timed[ -]?out\b"
+    r"|\bETIMEDOUT\b|\bECONNREFUSED\b|\bECONNRESET\b|\bconnection (?:was )?(?:refused|reset)\b"
+    r"|\btemporarily (?:unavailable|overloaded)\b|\b(?:server|model|engine|service) (?:is )?(?:currently )?overloaded\b"
+    r"|\boverloaded_error\b|^\W*(?:error\W+)?(?:429|50[0234])\b"
+    r"|\b(?:http|status|code|error)(?:[ /][\d.]+)?\W{0,3}(?:code\W{0,3})?(?:429|50[0234])\b"
+)
+_WAITING_SIGNS = ("pending", "running", "queued", "waiting", "processing", "progress", "not ", "starting", "scheduled")
+_WAITING = (
+    r"^\W*(?:[\w ./-]{1,40}[:=]\s*|(?:[\w./-]+ ){0,4}(?:is|are|was) )?(?:still )?"
+    r"(?:pending|running|queued|waiting|processing|starting|scheduled|in[ _-]progress"
+    r"|not (?:yet )?(?:ready|finished|done|complete|completed)(?: yet)?)\b[^\n]{0,80}$"
+)
+_REFUSED = (
+    r"\b(?:declined|denied|rejected|refused|cancell?ed|aborted)\b(?: this)?(?: by)?(?: the)? (?:user|human|operator)\b"
+    r"|\b(?:user|human|operator) (?:has )?(?:declined|denied|rejected|refused|cancell?ed|said no|doesn't want)\b"
+)
+
+
+def nature_of(tool: Tool, outcome: Outcome) -> str:
+    """
+    Tell the nature of an outcome.
+
+    Args:
+        tool: The tool that was called.
+        outcome: Any outcome.
+    """
+    kind, value = outcome.kind, outcome.value
+    if kind == "result":
+        if type(value) is str:
+            nature = _of_text(value)
+        elif isinstance(value, dict):
+            nature = _of_object(value)
+        else:
+            nature = SUCCESS
+    elif kind == "shell" and isinstance(value, dict):
+        nature = _of_object(value)
+    elif kind == "denied":
+        return REFUSAL
+    elif kind in {"error", "unknown_tool"}:
+        return _of_failure(value)
+    else:
+        return SUCCESS
+    return CHANGE if nature == SUCCESS and tool.mutates else nature
+
+
+def _of_text(text: str) -> str:
+    head = text[:32].lstrip().lower()
+    if head.startswith(_FAILED_WORDS):
+        return _of_failure(text)
+    if len(text) > _SHORT or len(text) < len("429"):
+        return SUCCESS
+    plain = text.lower()
+    if _has(plain, _OUTAGE_SIGNS) and _search("outage", _OUTAGE, text):
+        return OUTAGE
+    if _has(plain, _WAITING_SIGNS) and _search("waiting", _WAITING, text):
+        return WAITING
+    return SUCCESS
+
+
+def _of_failure(value: object) -> str:
+    """Tell an outage and a person's no from any other failure."""
+    text = value if type(value) is str else ""
+    if 0 < len(text) <= _LONG:
+        plain = text.lower()
+        if ("user" in plain or "human" in plain or "operator" in plain) and _search("refused", _REFUSED, text):
+            return REFUSAL
+        if _has(plain, _OUTAGE_SIGNS) and _search("outage", _OUTAGE, text):
+            return OUTAGE
+    return FAILURE
+
+
+def _of_object(value: dict[Any, Any]) -> str:
+    """Tell the nature of a result that says how it went in fields of its own."""
+    details = value.get("details")
+    source = details if isinstance(details, dict) else value
+    text = _word(source.get("aggregated") or source.get("output") or source.get("message") or source.get("error"))
+    status = source.get("status", source.get("state"))
+    status = _word(status).strip().lower()
+    code = source.get("exitCode", source.get("exit_code", source.get("returncode")))
+    failed = (
+        status in {"failed", "error", "failure"}
+        or (type(code) is int and code != 0)
+        or source.get("timedOut") is True
+        or source.get("isError", source.get("is_error", value.get("isError"))) is True
+        or source.get("success") is False
+        or source.get("ok") is False
+    )
+    if failed:
+        return _of_failure(text)
+    if status.replace("-", "_").replace(" ", "_") in _STATES:
+        return WAITING
+    return _of_text(text) if len(text) <= _SHORT and text else SUCCESS
+
+
+def _word(value: object) -> str:
+    return str.__str__(value) if isinstance(value, str) else ""
+
+
+def _has(text: str, signs: tuple[str, ...]) -> bool:
+    return any(sign in text for sign in signs)
+
+
+_patterns: dict[str, re.Pattern[str]] = {}
+
+
+def _search(name: str, looks: str, text: str) -> bool:
+    """Search a text; an expression is compiled when it is first needed, for the start-up of a hook process."""
+    pattern = _patterns.get(name)
+    if pattern is None:
+        import re
+
+        pattern = _patterns[name] = re.compile(looks, re.IGNORECASE)
+    return pattern.search(text) is not None
