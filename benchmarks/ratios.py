@@ -77,7 +77,7 @@ def memory() -> None:
     print("\n| calls of one run | kB kept |\n| --- | --- |")
     tracemalloc.start()
     guard = Guard()
-    outcome = Outcome.result("x" * 100)
+    outcomes = [Outcome.result("x" * 100), Outcome.result("y" * 100)]
     guard.before(ToolCall("read", {"warm": "up"}))
     gc.collect()
     before, _ = tracemalloc.get_traced_memory()
@@ -87,7 +87,7 @@ def memory() -> None:
             asked += 1
             call = ToolCall("read", {"path": f"/src/{asked}.py"}, id=f"call_{asked:024}", run_id="r1")
             guard.before(call)
-            guard.after(call, outcome)
+            guard.after(call, outcomes[asked % 2])
         del call
         gc.collect()
         now, _ = tracemalloc.get_traced_memory()

@@ -15,6 +15,7 @@ from xxhash import xxh3_128_digest
 
 from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
 from wheelspin.core.fingerprint import _plain
+from wheelspin.core.identifiers import change_texts
 from wheelspin.source import Source
 from wheelspin.transcripts import reader_for
 
@@ -45,9 +46,11 @@ ARGUMENTS = [arguments(number) for number in range(CALLS)]
 
 
 def guarded(result: object, *, history_size: int = 30, distinct: bool = True) -> Piece:
-    """Ask before and tell after, for calls that are made as a host makes them."""
+    """Ask before and tell after, for calls that are made as a host makes them; no two results in a row are equal."""
     guard = Guard(Settings(enabled=True, history_size=history_size))
-    outcome = Outcome.result(result)
+    outcomes = itertools.cycle(
+        [Outcome.result(result), Outcome.result(change_texts(result, lambda text: text[:-1] + "y"))]
+    )
     numbers = itertools.count()
 
     def run() -> None:
@@ -56,7 +59,7 @@ def guarded(result: object, *, history_size: int = 30, distinct: bool = True) ->
                 given["n"] = 100_000 + next(numbers) % 899_999
             call = ToolCall("execute", given, id="c1", run_id="r1")
             if not guard.before(call).stops:
-                guard.after(call, outcome)
+                guard.after(call, next(outcomes))
 
     run()
     return Piece(run, CALLS)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.strategies import OUTCOMES, SETTINGS, Answer, Ask, Happening, Host, streams
-from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
+from wheelspin import Guard, Outcome, Replay, Settings, ToolCall, ToolHint
 from wheelspin.config import config_from
 from wheelspin.errors import ConfigError
 from wheelspin.replay import RunReport
@@ -262,6 +262,7 @@ def _happened(what: str, line: int, agent: str | None) -> Event:
     return Compacted(line, None, agent) if what == "compacted" else UserSpoke(line, None, agent)
 
 
+NEWS = Outcome.result("each time another")
 HAPPENINGS = st.lists(st.sampled_from(["user_message", "compacted", "run_started"]), max_size=2)
 SHAPES: list[list[int | None]] = [[1], [1, 2], [None], [1, None]]
 PATTERNS = st.lists(st.sampled_from([1, 2, 3, None])) | st.sampled_from(SHAPES)
@@ -270,7 +271,11 @@ PATTERNS = st.lists(st.sampled_from([1, 2, 3, None])) | st.sampled_from(SHAPES)
 @st.composite
 def sessions(draw: st.DrawFn) -> list[Event]:
     """Give a recorded session: stretches that repeat and stretches that do not, answered late or never."""
-    outcomes = st.sampled_from([*OUTCOMES[:4], Outcome.unknown_tool("no such tool"), Outcome.missing()])
+    told = [Outcome.result("a longer text that tells something"), Outcome.result("it is pending")]
+    failed = [Outcome.error("503 service unavailable"), Outcome.error("denied by the user"), Outcome.denied("no")]
+    outcomes = st.sampled_from(
+        [*OUTCOMES[:4], *told, *failed, Outcome.unknown_tool("no such tool"), Outcome.missing(), NEWS]
+    )
     events: list[Event] = []
     waiting: list[ToolCall] = []
     for _ in range(draw(st.integers(1, 6))):
@@ -280,15 +285,18 @@ def sessions(draw: st.DrawFn) -> list[Event]:
         pattern = draw(PATTERNS)
         tool = draw(st.sampled_from(["read", "command_status"]))
         has_ids, lag, outcome = draw(st.booleans()), draw(st.sampled_from([0, 0, 1, 3, 40])), draw(outcomes)
+        in_messages = draw(st.sampled_from([None, 1, 3]))
         for _ in range(draw(st.integers(1, 14))):
             for path in pattern:
                 line = len(events) + 1
                 arguments = {"path": line if path is None else path}
-                call = ToolCall(tool, arguments, id=f"c{line}" if has_ids else None, agent_id=agent)
+                turn = f"m{line // in_messages}" if in_messages else None
+                call = ToolCall(tool, arguments, id=f"c{line}" if has_ids else None, turn_id=turn, agent_id=agent)
                 events.append(Asked(line, call))
                 waiting.append(call)
                 if len(waiting) > lag:
-                    events.append(Answered(line, waiting.pop(0), outcome))
+                    came = Outcome.result(f"new {line}") if outcome is NEWS else outcome
+                    events.append(Answered(line, waiting.pop(0), came))
     return events
 
 
@@ -300,6 +308,21 @@ SCREENED = st.builds(
     critical_threshold=st.sampled_from([7, 20]),
     unknown_tool_threshold=st.sampled_from([2, 3, 10]),
     window_size=st.sampled_from([2, 3]),
+) | st.builds(
+    Settings,
+    enabled=st.sampled_from([True]),
+    preset=st.sampled_from(["early"]),
+    tool_hints=st.dictionaries(
+        st.sampled_from(["read", "command*"]),
+        st.builds(
+            ToolHint,
+            poll=st.sampled_from([None, True]),
+            identity=st.sampled_from([None, ["path"], ["other"]]),
+            mutates=st.sampled_from([None, True]),
+            ignore=st.sampled_from([None, None, True]),
+            warning_threshold=st.sampled_from([None, 2, 30]),
+        ),
+    ),
 )
 
 

@@ -27,6 +27,7 @@ PUBLIC = {
     "RunRecord",
     "Settings",
     "ToolCall",
+    "ToolHint",
     "ToolTable",
     "Verdict",
     "__version__",

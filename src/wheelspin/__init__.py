@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wheelspin.config import Config, load_config
     from wheelspin.core.events import Action, Finding, Level, Outcome, ToolCall, Verdict
     from wheelspin.core.guard import Guard
+    from wheelspin.core.hints import ToolHint
     from wheelspin.core.record import LoopEvent, RunRecord
     from wheelspin.core.settings import Settings
     from wheelspin.core.tools import ToolTable
@@ -32,6 +33,7 @@ __all__ = [
     "RunRecord",
     "Settings",
     "ToolCall",
+    "ToolHint",
     "ToolTable",
     "Verdict",
     "__version__",
@@ -51,6 +53,7 @@ _HOMES = {
     "RunRecord": "wheelspin.core.record",
     "Settings": "wheelspin.core.settings",
     "ToolCall": "wheelspin.core.events",
+    "ToolHint": "wheelspin.core.hints",
     "ToolTable": "wheelspin.core.tools",
     "Verdict": "wheelspin.core.events",
     "load_config": "wheelspin.config",

@@ -273,7 +273,7 @@ class Replay:
             if name:
                 self._named[key] = run
             elif self._screens and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
-                track.screen = Screen(track.guard.settings, self._tools)
+                track.screen = Screen(track.guard.settings, track.guard.tools)
         if run is not track.run:
             track.settle()
             track.run = run

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from wheelspin.core.history import History
 from wheelspin.core.step import Pattern, Step
+from wheelspin.core.tools import Tool
 
 SIGNATURES = [b"A", b"B", b"C"]
 TOOLS = {b"A": "x", b"B": "x", b"C": "y"}
@@ -180,7 +181,7 @@ class HistoryMachine(RuleBasedStateMachine):
 
     def _step(self, signature: bytes, call_id: str | None = None) -> Step:
         self.added += 1
-        return Step(TOOLS[signature], signature, call_id)
+        return Step(Tool(TOOLS[signature]), signature, call_id)
 
     @rule(
         signature=st.sampled_from(SIGNATURES),
@@ -239,7 +240,7 @@ class HistoryMachine(RuleBasedStateMachine):
     @rule(data=st.data(), signature=st.sampled_from(SIGNATURES))
     def run_with_other_arguments(self, data: Any, signature: bytes) -> None:
         step = data.draw(st.sampled_from([step for step in self.history if step.kind == "open"]))
-        step.tool = TOOLS[signature]
+        step.known = Tool(TOOLS[signature])
         self.history.sign(step, signature)
 
     @precondition(lambda self: any(step.kind == "open" for step in self.history))
@@ -280,7 +281,7 @@ TestTalliesOfASmallHistory = SmallHistoryMachine.TestCase
 def test_the_newest_steps_are_kept_in_order(size: int, count: int) -> None:
     """A ring of any size holds the newest steps, oldest first."""
     history = History(size)
-    steps = [Step("x", bytes([number])) for number in range(count)]
+    steps = [Step(Tool("x"), bytes([number])) for number in range(count)]
     for step in steps:
         history.append(step)
 
@@ -292,7 +293,7 @@ def test_the_newest_steps_are_kept_in_order(size: int, count: int) -> None:
 def test_a_call_id_finds_its_newest_step_for_as_long_as_it_is_kept() -> None:
     """Ids that are used again mean the newest call; those of dropped steps are forgotten."""
     history = History(2)
-    first, second, third = (Step("x", b"A", call_id) for call_id in ("c", "c", "d"))
+    first, second, third = (Step(Tool("x"), b"A", call_id) for call_id in ("c", "c", "d"))
     history.append(first)
     history.append(second)
     assert history.calls == {"c": second}
@@ -300,7 +301,7 @@ def test_a_call_id_finds_its_newest_step_for_as_long_as_it_is_kept() -> None:
     history.append(third)
     assert history.calls == {"c": second, "d": third}
 
-    history.append(Step("x", b"A"))
+    history.append(Step(Tool("x"), b"A"))
     assert history.calls == {"d": third}
 
 
@@ -309,7 +310,7 @@ def test_settled_asks_for_outcomes_of_the_newest_steps(count: int) -> None:
     """More steps than there are cannot be settled."""
     history = History(8)
     for kind in ("open", "result", "veto"):
-        step = Step("x", b"A")
+        step = Step(Tool("x"), b"A")
         step.kind = kind
         history.append(step)
 

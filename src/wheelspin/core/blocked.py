@@ -9,29 +9,22 @@ if TYPE_CHECKING:
 __all__ = ["Blocked"]
 
 
-class Blocked:
-    """The blocked patterns of one run, each for as long as a veto of it is kept."""
+class Blocked(dict[bytes, "Pattern"]):
+    """The signatures of one run that are blocked, each with its pattern, for as long as a veto of that is kept."""
 
-    __slots__ = ("_signatures", "_vetoes")
+    __slots__ = ("_vetoes",)
 
     def __init__(self) -> None:
+        super().__init__()
         self._vetoes: dict[Pattern, int] = {}
-        self._signatures: dict[bytes, Pattern] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._signatures)
-
-    def of(self, signature: bytes) -> Pattern | None:
-        """Give the pattern that blocks a signature."""
-        return self._signatures.get(signature)
 
     def add(self, pattern: Pattern) -> None:
         """Take in a veto. Where two patterns share a signature, the older one is named."""
         self._vetoes[pattern] = self._vetoes.get(pattern, 0) + 1
         for signature in pattern.signatures:
-            known = self._signatures.setdefault(signature, pattern)
+            known = self.setdefault(signature, pattern)
             if pattern.born < known.born:
-                self._signatures[signature] = pattern
+                self[signature] = pattern
 
     def drop(self, pattern: Pattern) -> None:
         """Take out a veto that leaves the history."""
@@ -39,7 +32,7 @@ class Blocked:
         if self._vetoes[pattern]:
             return
         del self._vetoes[pattern]
-        self._signatures = {}
+        self.clear()
         for other in sorted(self._vetoes, key=lambda other: other.born):
             for signature in other.signatures:
-                self._signatures.setdefault(signature, other)
+                self.setdefault(signature, other)

@@ -55,67 +55,53 @@ class Chain:
         _count_down(self.signatures, step.signature)
 
 
-class Failing:
+class Failing(dict[str, Chain]):
     """The chains of one run, by tool."""
 
-    __slots__ = ("_chains",)
-
-    def __init__(self) -> None:
-        self._chains: dict[str, Chain] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._chains)
-
-    def of(self, tool: str) -> Chain | None:
-        """Give the chain of a tool whose newest outcome is a failure."""
-        return self._chains.get(tool)
+    __slots__ = ()
 
     def has(self, way: bytes) -> bool:
         """Tell whether a tool still fails in this way."""
-        return any(chain.way == way for chain in self._chains.values())
+        return any(chain.way == way for chain in self.values())
 
     def resolve(self, step: Step) -> None:
         """Take in the outcome of a step that is the newest of its tool."""
         tool = step.tool
-        chain = self._chains.get(tool)
+        chain = self.get(tool)
         if step.kind == "veto":
             if _is_counted(step):
                 if chain is None or chain.way != step.kin:
-                    chain = self._chains[tool] = Chain(step.kin)
+                    chain = self[tool] = Chain(step.kin)
                 chain.add(step)
                 chain.vetoed = step.signature
             return
         if step.kin is None or step.nature in _SUCCESSES:
             if chain is not None:
-                del self._chains[tool]
+                del self[tool]
             return
         if chain is None or chain.way != step.kin:
-            chain = self._chains[tool] = Chain(step.kin)
+            chain = self[tool] = Chain(step.kin)
         chain.nature = step.nature
         chain.vetoed = None
         chain.add(step)
 
     def recount(self, tool: str, steps: Iterable[Step]) -> None:
         """Count a tool anew: an outcome came after that of a later call."""
-        self._chains.pop(tool, None)
+        self.pop(tool, None)
         for step in steps:
             if step.nature == CHANGE:
-                self._chains.pop(tool, None)
+                self.pop(tool, None)
             elif step.tool == tool and step.kind != "open":
                 self.resolve(step)
 
-    def forget(self) -> None:
-        """Let all tools be free: something was changed since they failed."""
-        self._chains.clear()
-
     def drop(self, step: Step) -> None:
         """Take out a step that leaves the history."""
-        chain = self._chains.get(step.tool)
+        chain = self.get(step.tool)
         if chain is None or step.group not in chain.groups or step.kin != chain.way or not _is_counted(step):
             return
         chain.drop(step)
         if not chain.groups:
-            del self._chains[step.tool]
+            del self[step.tool]
 
 
 def _is_counted(step: Step) -> bool:

@@ -11,12 +11,13 @@ from _thread import allocate_lock
 from wheelspin.core.advice import advice_on, reason_for, shown
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import ALLOW, Action, Verdict
-from wheelspin.core.intake import bond_of, rewrite, settle, sign, step_of
+from wheelspin.core.intake import bond_of, note_shape, rewrite, settle, sign
 from wheelspin.core.ladder import Ladder
 from wheelspin.core.log import log
 from wheelspin.core.memory import Memory, plain_id
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
+from wheelspin.core.step import Step
 from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from wheelspin.core.events import Finding, Outcome, ToolCall
     from wheelspin.core.record import RunRecord
     from wheelspin.core.state import Run, Session
-    from wheelspin.core.step import Step
     from wheelspin.core.tools import ToolTable
 
 __all__ = ["Guard"]
@@ -80,7 +80,8 @@ class Guard:
         detectors: Iterable[Detector] = DETECTORS,
     ) -> None:
         self.settings = Settings(enabled=True) if settings is None else settings
-        self._tools = tools.extended(hints=dict(self.settings.tool_hints)) if self.settings.tool_hints else tools
+        self.tools = tools.extended(hints=dict(self.settings.tool_hints)) if self.settings.tool_hints else tools
+        """What is known about tools, with the hints of the settings."""
         self._observes = self.settings.mode == "observe"
         self._listeners = (log, *listeners)
         self._clock = clock
@@ -220,7 +221,7 @@ class Guard:
             run.calls += 1
             run.blocks += 1
             return self._report(run.ended, call, run)
-        tool, signature = sign(call, self._tools)
+        tool, signature = sign(call, self.tools)
         if tool.unjudged:
             run.calls += 1
             return ALLOW
@@ -235,7 +236,10 @@ class Guard:
         else:
             bond = bond_of(call, run)
             run.calls += 1
-        step = step_of(call, tool, signature, session, run)
+        step = Step(tool, signature, call_id, session.window.compactions)
+        newest = run.history.newest
+        if newest is not None and newest.kin is not None:
+            note_shape(step, call, tool, newest)
         finding = self._ladder.judge(step, run.history)
         if finding is None:
             run.vetoes = 0
@@ -256,7 +260,7 @@ class Guard:
         if self.settings.enabled is False:
             return ALLOW
         session, run = self._memory.place(call)
-        tool, signature = sign(call, self._tools)
+        tool, signature = sign(call, self.tools)
         if tool.unjudged:
             return ALLOW
         call_id = plain_id(call.id)
@@ -268,7 +272,7 @@ class Guard:
         if outcome.kind in {"missing", "veto"} or (step is not None and step.kind != "open"):
             return ALLOW
         if step is None:
-            step = step_of(call, tool, signature, session, run)
+            step = Step(tool, signature, call_id, session.window.compactions)
             run.calls += 1
             run.vetoes = 0
             run.history.append(step, bond_of(call, run))

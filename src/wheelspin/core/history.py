@@ -16,7 +16,7 @@ from wheelspin.core.blocked import Blocked
 from wheelspin.core.failing import Failing
 from wheelspin.core.misses import Misses
 from wheelspin.core.nature import CHANGE, OUTAGE, SUCCESS, WAITING
-from wheelspin.core.repeats import Tallies
+from wheelspin.core.repeats import Repeats, Tallies
 from wheelspin.core.staleness import Staleness
 
 TYPE_CHECKING = False
@@ -40,17 +40,11 @@ def bonds(steps: Iterable[Step]) -> Iterator[int]:
     """Give for each step how it belongs to the one before it: 2 to its message, 1 to its group, 0 not at all."""
     before: Step | None = None
     for step in steps:
-        if before is None or before.group != step.group or step.group < 0:
+        if before is None or before.group != step.group:
             yield _ALONE
         else:
             yield _IN_MESSAGE if before.message == step.message else _IN_GROUP
         before = step
-
-
-def _bind(step: Step, before: Step, bond: int) -> None:
-    step.group = before.group
-    if bond == _IN_MESSAGE:
-        step.message = before.message
 
 
 class History:
@@ -74,6 +68,7 @@ class History:
         "_staleness",
         "_tallies",
         "calls",
+        "newest",
         "next",
         "size",
     )
@@ -82,6 +77,8 @@ class History:
     """Steps that are kept."""
     next: int
     """The number that the next step will have."""
+    newest: Step | None
+    """The step that was added last."""
     calls: dict[str, Step]
     """The steps with an id, each under it: how an outcome finds its call."""
 
@@ -91,17 +88,17 @@ class History:
 
     def _count_anew(self, steps: list[Step], memory: Memory | None = None) -> None:
         self.next = 0
+        self.newest = None
         self.calls = {}
         self._ring: list[Step] = []
         self._tallies = Tallies()
         self._misses = Misses()
         self._blocked = Blocked()
-        self._alternation = Alternation(self._at)
+        self._alternation = Alternation()
         self._same_since = self._in_a_row = 0
         self._staleness = Staleness()
         self._failing = Failing()
         for step, bond in zip(steps, list(bonds(steps)), strict=True):
-            step.repeats = None
             self.append(step, bond)
         if memory is not None:
             self._remember(*memory)
@@ -120,17 +117,11 @@ class History:
         """Number of the oldest step."""
         return self.next - len(self._ring)
 
-    @property
-    def newest(self) -> Step | None:
-        """The step that was added last."""
-        return self._at(self.next - 1) if self._ring else None
-
     def is_news(self, signature: bytes) -> bool:
         """Tell whether nothing here concerns a call: it is a new one, no tool was missing, nothing is blocked."""
         if signature in self._tallies or self._misses or self._blocked or self._failing:
             return False
-        number = self.next - 1
-        return number < 0 or self._ring[number % self.size].kin is None
+        return self.newest is None or self.newest.kin is None
 
     def repeats(self, signature: bytes) -> int:
         """Count the steps with this signature, whatever their outcomes."""
@@ -171,7 +162,7 @@ class History:
 
     def failing(self, tool: str) -> Chain | None:
         """Give the newest outcomes of a tool, while they are failures of one kind."""
-        return self._failing.of(tool)
+        return self._failing.get(tool)
 
     def still_fails(self, way: bytes) -> bool:
         """Tell whether the newest outcome of a tool is a failure of this way."""
@@ -214,11 +205,11 @@ class History:
         first, after = self.first, self.next
         if after - max(self._alternation.since, first) < SIDES or self._at(after - SIDES).signature != signature:
             return 0
-        return after - self._alternation.start(first, after) + 1
+        return after - self._alternation.start(first, after, self._at) + 1
 
     def blocked(self, signature: bytes) -> Pattern | None:
         """Give the blocked pattern that this signature belongs to, for as long as a veto of it is in the history."""
-        return self._blocked.of(signature)
+        return self._blocked.get(signature)
 
     def settled(self, count: int) -> bool:
         """Tell whether the newest `count` steps all have an outcome; looks at no more than these."""
@@ -259,28 +250,20 @@ class History:
             ring[number % size] = step
         else:
             ring.append(step)
-        step.number = step.group = step.message = number
-        if bond and number:
-            _bind(step, ring[(number - 1) % size], bond)
+        step.number = number
+        if bond and number and size > 1:
+            step.bind(ring[(number - 1) % size], in_message=bond == _IN_MESSAGE)
+        else:
+            step.bonds = None
         self.next = number + 1
+        self.newest = step
         if step.id is not None:
             self.calls[step.id] = step
         if signature in self._tallies:
             self._tallies.share(step)
         else:
             self._tallies[signature] = step
-        kept = len(ring)
-        if kept > 1 and ring[(number - 1) % size].signature == signature:
-            self._in_a_row += step.group != ring[(number - 1) % size].group
-        else:
-            self._same_since, self._in_a_row = number, 1
-        alternation = self._alternation
-        if kept == 1 or self._same_since != number:
-            alternation.since = number
-        elif kept == SIDES or ring[(number - SIDES) % size].signature != signature:
-            alternation.since = number - 1
-        elif number - alternation.since == SIDES:
-            alternation.judge_anew(number + 1 - kept, number + 1)
+        self._go_on(step)
         if step.kind != "open":
             self._settle(step)
 
@@ -304,13 +287,13 @@ class History:
         step.outcome = outcome
         step.nature = nature
         step.kin = kin
-        tally = step.repeats
-        if tally is None:
+        tally = self._tallies[step.signature]
+        if tally is step:
             is_plain = kind == "result" and nature == SUCCESS and not self._misses and not self._failing
             if is_plain and self.next - self._alternation.since <= SIDES:
                 self._staleness.refresh(step.message)
                 return False
-        elif not step.polls and nature not in _PASSING:
+        elif isinstance(tally, Repeats) and nature not in _PASSING and not step.polls:
             step.is_stale = outcome is not None and outcome in tally.outcomes
         if step.number < self._tallies.mutated or (nature == CHANGE and step.number < self.next - 1):
             self._count_anew(list(self))
@@ -340,6 +323,22 @@ class History:
     def _at(self, number: int) -> Step:
         return self._ring[number % self.size]
 
+    def _go_on(self, step: Step) -> None:
+        """Tell what the newest step goes on with: a row of one call, an alternation of two."""
+        number, size, ring, signature = step.number, self.size, self._ring, step.signature
+        kept = len(ring)
+        if kept > 1 and ring[(number - 1) % size].signature == signature:
+            self._in_a_row += step.group != ring[(number - 1) % size].group
+        else:
+            self._same_since, self._in_a_row = number, 1
+        alternation = self._alternation
+        if kept == 1 or self._same_since != number:
+            alternation.since = number
+        elif kept == SIDES or ring[(number - SIDES) % size].signature != signature:
+            alternation.since = number - 1
+        elif number - alternation.since == SIDES:
+            alternation.judge_anew(number + 1 - kept, number + 1, self._at)
+
     def _after(self, step: Step) -> Iterator[Step]:
         """Give the steps after a step."""
         return map(self._at, range(step.number + 1, self.next))
@@ -347,11 +346,12 @@ class History:
     def _settle(self, step: Step) -> bool:
         """Count the outcome of a step."""
         changed = False
-        if step.repeats is not None:
-            if step.number > step.repeats.newest:
-                changed = step.repeats.resolve(step, self._tallies.mutated)
+        tally = self._tallies[step.signature]
+        if isinstance(tally, Repeats):
+            if step.number > tally.newest:
+                changed = tally.resolve(step, self._tallies.mutated)
             else:
-                changed = self._tallies.recount(step.repeats, step.signature, self)
+                changed = self._tallies.recount(tally, step.signature, self)
         if step.is_stale:
             self._staleness.add(step)
         else:
@@ -364,7 +364,7 @@ class History:
             self._blocked.add(step.pattern)
         since = self._alternation.since
         if self.next - since > SIDES and step.number >= since:
-            self._alternation.judge(step, self.first, self.next)
+            self._alternation.judge(step, self.first, self.next, self._at)
         return changed
 
     def _drop(self, step: Step) -> None:
@@ -386,7 +386,7 @@ class History:
         """Count a failure of a tool; or that it worked, or that something was changed: that frees what failed."""
         if step.nature == CHANGE:
             self._tallies.mutated = step.number
-            self._failing.forget()
+            self._failing.clear()
         if any(other.tool == step.tool and other.kind != "open" for other in self._after(step)):
             self._failing.recount(step.tool, self)
         else:

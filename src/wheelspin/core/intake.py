@@ -6,17 +6,17 @@ from wheelspin.core.fingerprint import digest
 from wheelspin.core.memory import plain_id
 from wheelspin.core.nature import SUCCESS
 from wheelspin.core.shape import is_telling, shape_of
-from wheelspin.core.step import Step
 from wheelspin.core.unknown_tool import says_unknown_tool
 from wheelspin.core.volatile import read_outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.events import Outcome, ToolCall
-    from wheelspin.core.state import Run, Session
+    from wheelspin.core.state import Run
+    from wheelspin.core.step import Step
     from wheelspin.core.tools import Tool, ToolTable
 
-__all__ = ["bond_of", "rewrite", "settle", "sign", "step_of"]
+__all__ = ["bond_of", "note_shape", "rewrite", "settle", "sign"]
 
 
 def sign(call: ToolCall, tools: ToolTable) -> tuple[Tool, bytes]:
@@ -30,24 +30,20 @@ def sign(call: ToolCall, tools: ToolTable) -> tuple[Tool, bytes]:
     return signed[1]
 
 
-def step_of(call: ToolCall, tool: Tool, signature: bytes, session: Session, run: Run) -> Step:
-    """Make the step of a call, which is not in the history yet."""
-    step = Step(tool.name, signature, plain_id(call.id), tool.polls, session.window.compactions)
-    step.limits = tool.limits
-    newest = run.history.newest
-    if newest is not None and newest.kin is not None and newest.nature == SUCCESS and newest.tool == tool.name:
+def note_shape(step: Step, call: ToolCall, tool: Tool, newest: Step) -> None:
+    """Give a call its shape, where the one before it has one to compare it with."""
+    if newest.nature == SUCCESS and newest.tool == tool.name:
         step.kin = shape_of(tool, call.arguments)
-    return step
 
 
 def bond_of(call: ToolCall, run: Run) -> int:
     """Tell how a call belongs to the one before it (`History.append`), and remember its message."""
-    turn = plain_id(call.turn_id)
+    turn = call.turn_id if call.turn_id is None else plain_id(call.turn_id)
     before, run.turn = run.turn, turn
     if turn is not None:
         return 2 if turn == before else 0
     newest = run.history.newest
-    return int(newest is not None and newest.kind == "open")
+    return 1 if newest is not None and newest.kind == "open" else 0
 
 
 def settle(step: Step, call: ToolCall, outcome: Outcome, tool: Tool, run: Run) -> bool:

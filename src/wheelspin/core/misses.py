@@ -11,20 +11,14 @@ if TYPE_CHECKING:
 __all__ = ["Misses"]
 
 
-class Misses:
+class Misses(dict[str, list[int]]):
     """The misses of one run: the numbers of their steps, by the name that was asked for."""
 
-    __slots__ = ("_numbers",)
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, list[int]] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._numbers)
+    __slots__ = ()
 
     def of(self, tool: str) -> int:
         """Count the misses of a tool."""
-        return len(self._numbers.get(tool, ()))
+        return len(self.get(tool, ()))
 
     def resolve(self, step: Step, newer: Iterable[Step]) -> None:
         """
@@ -36,19 +30,19 @@ class Misses:
         """
         if step.is_miss():
             if not any(other.tool == step.tool and other.worked() for other in newer):
-                numbers = self._numbers.setdefault(step.tool, [])
+                numbers = self.setdefault(step.tool, [])
                 numbers.append(step.number)
                 numbers.sort()
-        elif step.tool in self._numbers and step.worked():
+        elif step.tool in self and step.worked():
             self._keep(step.tool, step.number)
 
     def drop(self, step: Step) -> None:
         """Take out a step that leaves the history."""
-        if step.is_miss() and step.tool in self._numbers:
+        if step.is_miss() and step.tool in self:
             self._keep(step.tool, step.number)
 
     def _keep(self, tool: str, since: int) -> None:
         """Keep the misses of a tool that came after a step."""
-        self._numbers[tool] = [number for number in self._numbers[tool] if number > since]
-        if not self._numbers[tool]:
-            del self._numbers[tool]
+        self[tool] = [number for number in self[tool] if number > since]
+        if not self[tool]:
+            del self[tool]

@@ -40,7 +40,6 @@ _FAILED_WORDS = ("error", "[error", "<error", "traceback (most recent", "fatal:"
 _STATES = frozenset(
     {"pending", "running", "queued", "waiting", "processing", "starting", "scheduled", "in_progress", "inprogress"}
 )
-_OUTAGE_SIGNS = ("429", "50", "rate", "too many", "unavailable", "gateway", "time", "connection", "econn", "overloaded")
 _OUTAGE = (
     r"\brate[ -]?limit|\btoo many requests\b|\bservice (?:is )?(?:temporarily )?unavailable\b|\bbad gateway\b"
     r"|\bgateway time-?out\b|\b(?:request|connection|read|connect|operation|upstream|server)s? (?:has )?timed[ -]?out\b"
@@ -49,7 +48,6 @@ _OUTAGE = (
     r"|\boverloaded_error\b|^\W*(?:error\W+)?(?:429|50[0234])\b"
     r"|\b(?:http|status|code|error)(?:[ /][\d.]+)?\W{0,3}(?:code\W{0,3})?(?:429|50[0234])\b"
 )
-_WAITING_SIGNS = ("pending", "running", "queued", "waiting", "processing", "progress", "not ", "starting", "scheduled")
 _WAITING = (
     r"^\W*(?:[\w ./-]{1,40}[:=]\s*|(?:[\w./-]+ ){0,4}(?:is|are|was) )?(?:still )?"
     r"(?:pending|running|queued|waiting|processing|starting|scheduled|in[ _-]progress"
@@ -95,11 +93,11 @@ def _of_text(text: str) -> str:
     if len(text) > _SHORT or len(text) < len("429"):
         return SUCCESS
     plain = text.lower()
-    if _has(plain, _OUTAGE_SIGNS) and _search("outage", _OUTAGE, text):
+    if _may_be_outage(plain) and _search("outage", _OUTAGE, text):
         return OUTAGE
-    if _has(plain, _WAITING_SIGNS) and _search("waiting", _WAITING, text):
-        return WAITING
-    return SUCCESS
+    # Each word for waiting has one of these in it, which is looked for first.
+    is_possible = "ing" in plain or "ed" in plain or "progress" in plain or "not " in plain
+    return WAITING if is_possible and _search("waiting", _WAITING, text) else SUCCESS
 
 
 def _of_failure(value: object) -> str:
@@ -109,18 +107,46 @@ def _of_failure(value: object) -> str:
         plain = text.lower()
         if ("user" in plain or "human" in plain or "operator" in plain) and _search("refused", _REFUSED, text):
             return REFUSAL
-        if _has(plain, _OUTAGE_SIGNS) and _search("outage", _OUTAGE, text):
+        if _may_be_outage(plain) and _search("outage", _OUTAGE, text):
             return OUTAGE
     return FAILURE
 
 
+def _may_be_outage(plain: str) -> bool:
+    """Tell quickly whether a text in lower case can hold what the expression for outages looks for."""
+    return (
+        "time" in plain
+        or "429" in plain
+        or "50" in plain
+        or "connection" in plain
+        or "unavailable" in plain
+        or "limit" in plain
+        or "too many" in plain
+        or "overloaded" in plain
+        or "gateway" in plain
+        or "econn" in plain
+    )
+
+
+_FLAGS = frozenset(
+    {
+        *("status", "state", "details", "exitCode", "exit_code", "returncode", "timedOut"),
+        *("isError", "is_error", "success", "ok"),
+    }
+)
+"""Keys in which a result says how it went."""
+_TEXTS = ("aggregated", "output", "message", "error")
+
+
 def _of_object(value: dict[Any, Any]) -> str:
-    """Tell the nature of a result that says how it went in fields of its own."""
+    """Tell the nature of a result that says how it went in fields of its own, or in its text."""
+    if _FLAGS.isdisjoint(value):
+        text = _said(value)
+        return _of_text(text) if text else SUCCESS
     details = value.get("details")
     source = details if isinstance(details, dict) else value
-    text = _word(source.get("aggregated") or source.get("output") or source.get("message") or source.get("error"))
-    status = source.get("status", source.get("state"))
-    status = _word(status).strip().lower()
+    text = _said(source) or _said(value)
+    status = _word(source.get("status", source.get("state"))).strip().lower()
     code = source.get("exitCode", source.get("exit_code", source.get("returncode")))
     failed = (
         status in {"failed", "error", "failure"}
@@ -132,17 +158,24 @@ def _of_object(value: dict[Any, Any]) -> str:
     )
     if failed:
         return _of_failure(text)
-    if status.replace("-", "_").replace(" ", "_") in _STATES:
+    if status and status.replace("-", "_").replace(" ", "_") in _STATES:
         return WAITING
-    return _of_text(text) if len(text) <= _SHORT and text else SUCCESS
+    return _of_text(text) if text else SUCCESS
+
+
+def _said(value: dict[Any, Any]) -> str:
+    """Give the text of a result, where it is one."""
+    content = value.get("content")
+    if content is None:
+        texts = (value.get(key) for key in _TEXTS)
+        return next((str.__str__(text) for text in texts if isinstance(text, str)), "")
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        content = content[0].get("text")
+    return _word(content)
 
 
 def _word(value: object) -> str:
     return str.__str__(value) if isinstance(value, str) else ""
-
-
-def _has(text: str, signs: tuple[str, ...]) -> bool:
-    return any(sign in text for sign in signs)
 
 
 _patterns: dict[str, re.Pattern[str]] = {}

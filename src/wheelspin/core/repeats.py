@@ -83,7 +83,7 @@ class Repeats:
         outcome = step.outcome
         equal = outcome is not None and outcome == self.outcome
         changed = self.firm > 0 and not equal
-        anew = self.firm > 0 and before < changed_at and self.nature in FAILED
+        anew = self.firm > 0 and before < changed_at < step.number and self.nature in FAILED
         if changed or anew:
             self.streak = self.vetoes + 1
             self.firm = 1
@@ -185,15 +185,15 @@ class Tallies(dict[bytes, "Step | Repeats"]):
         known = self[step.signature]
         tally = known if isinstance(known, Repeats) else self._begin(known)
         tally.count += 1
-        step.repeats = tally
 
     def drop(self, step: Step) -> None:
         """Take the oldest step out."""
-        tally = step.repeats
-        if tally is not None:
+        tally = self[step.signature]
+        if isinstance(tally, Repeats):
             tally.drop(step)
-        if tally is None or not tally.count:
-            del self[step.signature]
+            if tally.count:
+                return
+        del self[step.signature]
 
     def recount(self, tally: Repeats, signature: bytes, steps: Iterable[Step]) -> bool:
         """Count a signature's outcomes anew: one came after that of a later call; `True` where it ended a streak."""
@@ -223,7 +223,7 @@ class Tallies(dict[bytes, "Step | Repeats"]):
         """Begin the tally of a signature with the one step that it has."""
         tally = Repeats()
         tally.count = 1
-        first.repeats = self[first.signature] = tally
+        self[first.signature] = tally
         if first.kind != "open":
             tally.resolve(first, self.mutated)
         return tally

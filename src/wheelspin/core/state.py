@@ -12,6 +12,7 @@ from wheelspin.core.events import Action, Finding, Level, Verdict
 from wheelspin.core.history import History, bonds
 from wheelspin.core.record import RunRecord
 from wheelspin.core.step import Pattern, Step
+from wheelspin.core.tools import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,9 +137,9 @@ class Run:
         ]
         steps = [_load_step(step, patterns) for step in data["steps"]]
         for number, (step, (*_, bond)) in enumerate(zip(steps, data["steps"], strict=True)):
-            before = steps[number - 1] if bond and number else None
-            step.group = before.group if before is not None else number
-            step.message = before.message if before is not None and bond == _IN_MESSAGE else number
+            step.number = number
+            if bond and number:
+                step.bind(steps[number - 1], in_message=bond == _IN_MESSAGE)
         run = cls(data["run"], History(size, steps, _load_memory(data["memory"], len(steps), size)))
         run.turn = data["turn"]
         run.said = {(detector, _unhexed(signatures)): since for detector, signatures, since in data["said"]}
@@ -240,7 +241,7 @@ def _load_step(data: list[Any], patterns: list[Pattern]) -> Step:
     tool, signature, kind, outcome, call, polls, compactions, pattern, nature, kin, is_stale, bond = data
     if bond not in _BONDS:
         raise ValueError("a step does not say how it belongs to the one before it")
-    step = Step(tool, bytes.fromhex(signature), polls=polls, id=call, compactions=compactions)
+    step = Step(Tool(_text(tool), polls=bool(polls)), bytes.fromhex(signature), call, compactions)
     step.kind = kind
     step.outcome = bytes.fromhex(outcome) if outcome else None
     step.pattern = patterns[pattern] if pattern is not None else None

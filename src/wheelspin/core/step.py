@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.repeats import Repeats
+    from wheelspin.core.tools import Tool
 
 __all__ = ["SAME_FAILURE", "UNKNOWN_TOOL", "Pattern", "Step"]
 
@@ -43,9 +43,8 @@ class Step:
     One call in the history (SPEC 1): fingerprints and ids, nothing of its content.
 
     Attributes:
-        tool: Canonical name of the tool.
+        known: What is known of the tool.
         signature: Fingerprint of tool and arguments.
-        polls: Whether the call only asks for the state of something.
         id: The call's id, or `None`.
         number: Its place in the run, counted from 0; -1 before it is in a history.
         compactions: How many compactions of the session came before the call was asked for.
@@ -53,60 +52,77 @@ class Step:
         outcome: Fingerprint of what counts of the outcome; `None` while open, of a veto, and where the outcome
             cannot be compared.
         pattern: The blocked pattern that a veto belongs to.
-        repeats: The tally of its signature, while it is shared with other steps.
         nature: What its outcome says of itself: one of the words of `core/nature.py`.
+        bonds: Its group and its message, where it belongs to steps before it.
         kin: What it has in common with calls of other signatures: of a failure the way in which it failed, also of a
             call that was blocked for it; of a success the shape of its arguments, which is only looked at where
             successes resemble each other.
         is_stale: Whether this signature had this very outcome before, within the history.
-        message: Number of the first step that the same message of the model asked for, its own where the host does not
-            tell.
-        group: The same, where calls that were asked for before the one before them had an outcome belong together, too.
-        limits: Warning and critical threshold that hold for the tool alone, each or `None`.
     """
 
     __slots__ = (
+        "bonds",
         "compactions",
-        "group",
         "id",
         "is_stale",
         "kin",
         "kind",
-        "limits",
-        "message",
+        "known",
         "nature",
         "number",
         "outcome",
         "pattern",
-        "polls",
-        "repeats",
         "signature",
-        "tool",
     )
 
     def __init__(
         self,
-        tool: str,
+        known: Tool,
         signature: bytes,
         id: str | None = None,  # noqa: A002 - the field's own word for it
-        polls: bool = False,  # noqa: FBT002 - made at every call, and keywords are slow
         compactions: int = 0,
     ) -> None:
-        self.tool = tool
+        self.known = known
         self.signature = signature
-        self.polls = polls
         self.id = id
         self.compactions = compactions
         self.number = -1
         self.kind = "open"
         self.outcome: bytes | None = None
         self.pattern: Pattern | None = None
-        self.repeats: Repeats | None = None
         self.nature = ""
         self.kin: bytes | None = None
         self.is_stale = False
-        self.message = self.group = -1
-        self.limits: tuple[int | None, int | None] | None = None
+        self.bonds: tuple[int, int] | None = None
+
+    @property
+    def tool(self) -> str:
+        """Canonical name of the tool."""
+        return self.known.name
+
+    @property
+    def polls(self) -> bool:
+        """Whether the call only asks for the state of something."""
+        return self.known.polls
+
+    @property
+    def limits(self) -> tuple[int | None, int | None] | None:
+        """Warning and critical threshold that hold for the tool alone, each or `None`."""
+        return self.known.limits
+
+    @property
+    def group(self) -> int:
+        """Number of the first of the steps that were asked for before an outcome of theirs was known, with this one."""
+        return self.number if self.bonds is None else self.bonds[0]
+
+    @property
+    def message(self) -> int:
+        """Number of the first step that the same message of the model asked for, as far as the host tells."""
+        return self.number if self.bonds is None else self.bonds[1]
+
+    def bind(self, before: Step, *, in_message: bool) -> None:
+        """Let it belong to the step before it: to its group of parallel calls, and to its message or not."""
+        self.bonds = before.group, before.message if in_message else self.number
 
     def is_miss(self) -> bool:
         """Tell whether the tool was not there: the host said so, or the call was blocked for that."""

@@ -33,6 +33,7 @@ class Tool:
         picks: Whether not all arguments tell a call from another.
         volatile: Paths of its results that do not count.
         patterns: Expressions for what of its results' texts does not count.
+        is_plain: Whether nothing is known of its results.
         mutates: Whether a success of it is progress (SPEC 6.3).
         unjudged: Whether its calls are never judged.
         limits: Its own warning and critical threshold, each or `None`; `None` where it has neither.
@@ -43,6 +44,7 @@ class Tool:
         "by_action",
         "identity",
         "ignored",
+        "is_plain",
         "limits",
         "mutates",
         "name",
@@ -72,6 +74,7 @@ class Tool:
         self.ignored = frozenset(ignored)
         self.identity: tuple[tuple[str, ...], ...] | None = None
         self.picks = bool(self.ignored) or rule == "plan"
+        self.is_plain = rule == "result"
         self.volatile: tuple[tuple[str, ...], ...] = ()
         self.patterns: tuple[re.Pattern[str], ...] = ()
         self.mutates = False
@@ -97,6 +100,7 @@ class Tool:
         tool.picks = self.picks or tool.identity is not None
         tool.volatile = self.volatile + hint.volatile
         tool.patterns = self.patterns + hint.patterns
+        tool.is_plain = self.rule == "result" and not (tool.volatile or tool.patterns)
         tool.mutates = self.mutates if hint.mutates is None else hint.mutates
         tool.unjudged = self.unjudged if hint.ignore is None else hint.ignore
         before = self.limits or (None, None)
@@ -115,7 +119,10 @@ class ToolTable:
         hints: Names or patterns of tools, and what is declared of those; a later one lies over an earlier one.
     """
 
-    __slots__ = ("_aliases", "_asked", "_hints", "_tools")
+    __slots__ = ("_aliases", "_asked", "_hints", "_tools", "ignores")
+
+    ignores: bool
+    """Whether there is a tool whose calls are never judged."""
 
     def __init__(
         self, tools: Iterable[Tool], aliases: Mapping[str, str], hints: Iterable[tuple[str, ToolHint]] = ()
@@ -124,6 +131,7 @@ class ToolTable:
         self._aliases = dict(aliases)
         self._hints = tuple((_plain(pattern), hint) for pattern, hint in hints)
         self._asked: dict[str, Tool] = {}
+        self.ignores = any(hint.ignore for _, hint in self._hints)
 
     def extended(
         self,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from wheelspin.core.events import Outcome
 
-__all__ = ["TOOLS", "Reading", "counted", "read_outcome"]
+__all__ = ["TOOLS", "Reading", "counted", "may_be_stub", "read_outcome"]
 
 
 _SENDING = (
@@ -88,6 +88,10 @@ def read_outcome(tool: Tool, outcome: Outcome, arguments: object) -> Reading:
         arguments: What it was called with; they do not tell one way of failing from another.
     """
     nature = nature_of(tool, outcome)
+    if nature == SUCCESS and tool.is_plain and outcome.kind == "result":
+        value = outcome.value
+        print_, whole = digest("result=", _unwrapped(value) if type(value) is str else value)
+        return (print_ if whole else None), nature, None
     prefix, value = counted(tool, outcome, nature)
     print_, whole = digest(prefix, value)
     way = None
@@ -135,9 +139,14 @@ _STUB = (
 )
 
 
+def may_be_stub(text: str) -> bool:
+    """Tell whether a text may stand for a larger result, as far as a quick look tells."""
+    return len(text) <= _LONGEST_STUB and any(sign in text for sign in _STUB_SIGNS)
+
+
 def _unwrapped(text: str) -> object:
     """Give what a stub stands for: a host that puts a large result aside names a new file each time, and its digest."""
-    if len(text) > _LONGEST_STUB or not any(sign in text for sign in _STUB_SIGNS):
+    if not may_be_stub(text):
         return text
     import re
 

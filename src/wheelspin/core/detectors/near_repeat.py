@@ -44,6 +44,7 @@ class NearRepeat(Detector):
     switch = "near_repeat"
     gives_way = True
     lasts = False
+    on_news = False
     of_tool = True
 
     def check(self, call: Step, history: History, settings: Settings) -> Finding | None:

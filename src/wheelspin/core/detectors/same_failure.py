@@ -49,6 +49,7 @@ class SameFailure(Detector):
     gives_way = True
     ends_run = True
     lasts = False
+    on_news = False
     of_failure = True
 
     def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
