@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from wheelspin import Guard, Outcome, Settings, ToolCall, Verdict
+from wheelspin import Guard, Outcome, Settings, ToolCall, ToolHint, Verdict
 
 OUTCOMES = [
     Outcome.result("one"),
@@ -17,6 +17,10 @@ OUTCOMES = [
     Outcome.shell("out", exit_code=1),
     Outcome.missing(),
     Outcome.result([object()]),
+    Outcome.error("503 service unavailable"),
+    Outcome.error("refused at 10:00:01 by the user"),
+    Outcome.result("status: running"),
+    Outcome.result("a text that is long enough to tell something"),
 ]
 
 
@@ -52,6 +56,7 @@ def calls(draw: st.DrawFn, runs: tuple[str | None, ...] = (None, "r1")) -> ToolC
         {"n": draw(st.sampled_from([1, 1, 1, 2]))},
         id=draw(st.sampled_from([None, "c1", "c2", "c3"])),
         run_id=draw(st.sampled_from(runs)),
+        turn_id=draw(st.sampled_from([None, None, "t1", "t2"])),
     )
 
 
@@ -59,7 +64,7 @@ def calls(draw: st.DrawFn, runs: tuple[str | None, ...] = (None, "r1")) -> ToolC
 def loops(draw: st.DrawFn) -> list[Happening]:
     """Give a stretch in which a call, a pair or a triple repeats with mostly equal outcomes."""
     pattern = draw(st.lists(calls(), min_size=1, max_size=3))
-    outcome = draw(st.sampled_from(OUTCOMES[:4]))
+    outcome = draw(st.sampled_from(OUTCOMES))
     stretch: list[Happening] = []
     for number in range(draw(st.integers(1, 12))):
         for call in pattern:
@@ -90,6 +95,21 @@ SETTINGS = st.builds(
     unknown_tool_threshold=st.sampled_from([2, 4]),
     global_circuit_breaker_threshold=st.sampled_from([6, 9]),
     window_size=st.sampled_from([2, 3]),
+) | st.builds(
+    Settings,
+    enabled=st.sampled_from([True]),
+    preset=st.sampled_from(["early"]),
+    tool_hints=st.dictionaries(
+        st.sampled_from(["read", "l*", "command_status"]),
+        st.builds(
+            ToolHint,
+            poll=st.sampled_from([None, True]),
+            mutates=st.sampled_from([None, True]),
+            identity=st.sampled_from([None, ["n"], ["x"]]),
+            critical_threshold=st.sampled_from([None, 3]),
+        ),
+        max_size=2,
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import sys
 import threading
@@ -17,6 +18,7 @@ from wheelspin.core.events import ALLOW
 from wheelspin.core.history import History
 from wheelspin.core.step import Step
 from wheelspin.core.volatile import TOOLS
+from wheelspin.testing import play
 
 SAME = Outcome.result("same")
 
@@ -56,6 +58,10 @@ class TestDefaults:
         assert guard.before(_call()) is guard.after(_call(), SAME) is ALLOW
 
 
+CYCLES = ["A1*9", "(A1 B1)*8", "(A1 B1 C1)*6", "(e+ T!)*16", "a!*12", "a1*20", "?a*14", "~A1*16", "A%*20"]
+NATURES = {"A%*8": "outage of a service", "A-*4": "refused on purpose", "A.*9": "not done yet"}
+
+
 class TestTexts:
     def test_a_block_says_what_was_seen_and_what_to_do(self) -> None:
         """The reason is for people, the advice for the model; both name tool and count, neither the arguments."""
@@ -76,6 +82,24 @@ class TestTexts:
 
         assert verdict.advice
         assert verdict.reason
+
+    @pytest.mark.parametrize("trajectory", CYCLES)
+    def test_a_second_advice_differs_from_the_first(self, trajectory: str) -> None:
+        """It says what repeats first, and offers another way out each time."""
+        moves = play(trajectory, Settings(enabled=True, preset="early"))
+        advice = [move.verdict.advice for move in moves if move.verdict is not None and move.verdict.advice]
+
+        assert len(advice) > 1
+        assert all(text.startswith("Loop detected: ") for text in advice)
+        ways_out = [text.split(". ", 2)[2] for text in advice]
+        assert all(one != other for one, other in itertools.pairwise(ways_out[:3]))
+
+    @pytest.mark.parametrize(("trajectory", "words"), NATURES.items())
+    def test_the_advice_fits_what_the_outcomes_say(self, trajectory: str, words: str) -> None:
+        """An outage is backed off from, a refusal is not asked again, what runs is waited for."""
+        moves = play(trajectory, Settings(enabled=True, preset="early"))
+
+        assert next(words in move.verdict.advice for move in moves if move.verdict and move.verdict.advice)
 
     def test_what_is_not_said_has_no_advice(self) -> None:
         """Between two warnings the finding is on the verdict, and the model hears nothing."""

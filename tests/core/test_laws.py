@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.core.strategies import SETTINGS, Answer, Ask, Happening, Host, streams
 from tests.core.test_fingerprint import ANYTHING, Hostile
 from wheelspin import Guard, Outcome, Settings, ToolCall
+from wheelspin.core.settings import NUMBERS
 
 MANY = settings(max_examples=2 * settings().max_examples)
 
@@ -89,6 +90,48 @@ def test_progress_is_never_stopped(stream: list[Happening], given_settings: Sett
         host.feed(event._replace(outcome=Outcome.result(number)) if isinstance(event, Answer) else event)
 
     assert not any(verdict.stops for verdict in host.verdicts)
+
+
+@MANY
+@given(streams(), SETTINGS, st.booleans())
+def test_no_detector_fires_while_each_call_brings_a_new_outcome(
+    stream: list[Happening], given_settings: Settings, fails: bool
+) -> None:
+    """But for the documented ones that count calls, and only warn; a failure that is new each time is news, too."""
+    assume(given_settings.warning_threshold > 1)
+    host = Host(Guard(given_settings))
+    for number, event in enumerate(stream):
+        if isinstance(event, Ask):
+            host.feed(event)
+            host.feed(Answer(0, Outcome.error(f"error {number}") if fails else Outcome.result(f"{number} came back")))
+    found = {verdict.finding.detector for verdict in host.verdicts if verdict.finding is not None}
+
+    assert found <= {"generic-repeat", "ping-pong"}
+    assert not any(verdict.stops for verdict in host.verdicts)
+
+
+@MANY
+@given(streams(), SETTINGS, st.sampled_from(["standard", "early"]))
+def test_observing_gives_the_verdicts_of_enforcing_up_to_the_first_stop(
+    stream: list[Happening], given_settings: Settings, preset: str
+) -> None:
+    """Nothing is ever changed: no call is stopped, and no advice is given."""
+    numbers = {name: getattr(given_settings, name) for name in NUMBERS} if preset == "standard" else {}
+    hosts = [
+        Host(Guard(Settings(given_settings.enabled, preset=preset, mode=mode, **numbers)))
+        for mode in ("enforce", "observe")
+    ]
+    for event in stream:
+        for host in hosts:
+            host.feed(event)
+        enforced, observed = ([(verdict.due, verdict.finding) for verdict in host.verdicts] for host in hosts)
+        assert enforced == observed
+        if any(verdict.stops for verdict in hosts[0].verdicts):
+            break
+    for event in stream:
+        hosts[1].feed(event)
+
+    assert all(verdict.action == "allow" and not verdict.advice for verdict in hosts[1].verdicts)
 
 
 @MANY

@@ -161,6 +161,51 @@ UNEQUAL = {
 }
 
 
+STUB = "Output too large; saved to /tmp/out-{}.txt. sha256: {}\nFirst lines:\nboot"
+TODOS = [{"content": "read", "status": "completed"}, {"content": "write", "status": "pending"}]
+
+
+@pytest.mark.parametrize("tool", ["read", "exec"])
+def test_a_stub_is_its_digest(tool: str) -> None:
+    """A host that puts a large result aside names a new file each time; another digest is another result."""
+    first, second, other = (STUB.format(*which) for which in ((1, "9f2ab1"), (2, "9F2AB1"), (3, "77aa01")))
+
+    assert _digest(tool, {}, first) == _digest(tool, {}, second) != _digest(tool, {}, other)
+
+
+def test_a_text_that_quotes_a_stub_is_none() -> None:
+    """Only a text that begins as one is taken for one: a tool's own words cannot hide a change."""
+    quoted = ["the log says: " + STUB.format(number, "9f2ab1") for number in (1, 2)]
+
+    assert _digest("read", {}, quoted[0]) != _digest("read", {}, quoted[1])
+
+
+PLANS = TOOLS.extended(plans=["TodoWrite", "update_plan"])
+
+
+@pytest.mark.parametrize("key", ["todos", "plan", "steps"])
+def test_rewording_a_plan_is_no_other_call_and_a_changed_status_is(key: str) -> None:
+    """The number of steps and their statuses are what counts of it."""
+    tool = PLANS.look_up("TodoWrite", {})
+    reworded = [{**step, "content": step["content"] + " it"} for step in TODOS]
+    moved = [{**step, "status": "completed"} for step in TODOS]
+
+    assert tool.identify({key: TODOS}) == tool.identify({key: reworded, "explanation": "x"})
+    assert tool.identify({key: TODOS}) != tool.identify({key: moved})
+    assert tool.identify({key: TODOS}) != tool.identify({key: [*TODOS, TODOS[1]]})
+
+
+def test_the_words_that_answer_a_plan_do_not_count_and_its_failure_does() -> None:
+    """A plan that is echoed is compared by its statuses, too."""
+    tool = PLANS.look_up("update_plan", {})
+    said, echoed = Outcome.result("Plan updated (3)"), Outcome.result({"todos": TODOS})
+
+    assert _read(tool, said) == _read(tool, Outcome.result("The plan is up to date"))
+    assert _read(tool, echoed) == _read(tool, Outcome.result({"todos": [{**step, "content": "x"} for step in TODOS]}))
+    assert _read(tool, echoed) != _read(tool, Outcome.result({"todos": TODOS[:1]}))
+    assert _read(tool, said) != _read(tool, Outcome.error("Plan updated (3)"))
+
+
 def _digest(tool: str, arguments: Any, result: Any) -> bytes | None:
     return _read(TOOLS.look_up(tool, arguments), Outcome.result(result))
 

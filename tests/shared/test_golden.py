@@ -13,10 +13,9 @@ from pydantic.alias_generators import to_camel
 from tests.conftest import shared
 from wheelspin import Guard, Outcome, Settings, ToolCall, ToolTable, Verdict
 from wheelspin.config import config_from
-from wheelspin.core.settings import DETECTORS
+from wheelspin.core.settings import DETECTORS, DOCUMENTED
 from wheelspin.core.volatile import TOOLS
 
-DOCUMENTED = {"generic_repeat", "known_poll_no_progress", "ping_pong"}
 TRACES = sorted(shared("golden").glob("*.jsonl"))
 DEVIATIONS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent / "golden_deviations.json").read_text())
 

@@ -19,7 +19,9 @@ def print_table(heads: Iterable[str], rows: Iterable[Iterable[str]], notes: Iter
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for number, head in enumerate(heads):
+        table.add_column(head, no_wrap=number == 0)
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, soft_wrap=True)

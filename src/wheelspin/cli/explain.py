@@ -1,15 +1,20 @@
-"""`wheelspin explain`: a trajectory, step by step: what the guard says to each call, and why."""
+"""`wheelspin explain`: what the guard says to a trajectory, step by step, or what of an outcome counts, and why."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.cli._options import add_config_to, config_of
 from wheelspin.cli._table import print_table
-from wheelspin.core.events import Action, Verdict
+from wheelspin.core.events import Action, Outcome, Verdict
+from wheelspin.core.identifiers import read_json
+from wheelspin.core.masks import masked_kinds
+from wheelspin.core.nature import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
 from wheelspin.core.settings import Settings
+from wheelspin.core.volatile import TOOLS, counted
 from wheelspin.trajectory import NOTATION, Played, play
 
 __all__ = ["add_to"]
@@ -19,11 +24,15 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = verbs.add_parser(
         "explain",
-        help="show step by step what the guard says to a trajectory",
-        description=NOTATION,
+        help="show step by step what the guard says to a trajectory, or what of an outcome counts",
+        description=f"{_DESCRIPTION}\n\n{NOTATION}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("trajectory", help="the calls, such as 'A1*12 | A1*3'")
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("trajectory", nargs="?", help="the calls, such as 'A1*12 | A1*3'")
+    asked.add_argument("--outcome", metavar="TEXT", help="what a tool gave: show what of it counts and what is masked")
+    parser.add_argument("--tool", default="tool", metavar="NAME", help="the tool that gave the outcome")
+    parser.add_argument("--failed", action="store_true", help="the host flagged the outcome as an error")
     add_config_to(parser, without="the defaults, switched on")
     parser.set_defaults(run=_run)
 
@@ -31,10 +40,43 @@ def add_to(verbs: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     config, agent = config_of(options)
     settings = config.for_agent(agent) if config else Settings(enabled=True)
+    if options.outcome is not None:
+        print_table(("of this outcome", ""), _counted(options, settings), ())
+        return 0
     moves = play(options.trajectory, settings)
     notices = config.resolve(agent).notices if config else ()
     print_table(("call", "move", "verdict", "why"), _rows(moves, settings), notices)
     return 0
+
+
+_DESCRIPTION = """\
+Show what the guard says to a trajectory, call by call, or with --outcome what of an outcome is compared: two outcomes
+that are compared as the same are no progress."""
+_NATURES = {
+    SUCCESS: "a success",
+    CHANGE: "a success of a tool that is declared to change something",
+    FAILURE: "a failure",
+    OUTAGE: "an outage of what stands behind the tool",
+    REFUSAL: "somebody said no",
+    WAITING: "it is not done yet",
+}
+
+
+def _counted(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Give what of an outcome counts, as rows of a table."""
+    text: object = read_json(options.outcome)
+    outcome = Outcome.error(options.outcome) if options.failed else Outcome.result(text)
+    tool = TOOLS.extended(hints=dict(settings.tool_hints)).look_up(options.tool, {})
+    nature = nature_of(tool, outcome)
+    _, value = counted(tool, outcome, nature)
+    if options.failed and isinstance(value, list):
+        value = value[1]
+    yield "it is", _NATURES[nature]
+    yield "compared as", _escaped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    if nature in {SUCCESS, CHANGE}:
+        yield "masked", "nothing: a success counts as it is, but for what `toolHints` declare"
+    else:
+        yield "masked", ", ".join(masked_kinds(options.outcome)) or "nothing"
 
 
 def _rows(moves: list[Played], settings: Settings) -> Iterator[tuple[str, str, str, str]]:

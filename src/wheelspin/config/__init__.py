@@ -75,11 +75,12 @@ class Config:
         given = _laid_over(self._global, own)
         settings = _settings(given)
         values = values_of(settings)
-        origins = {name: "agent" if name in own else "global" if name in self._global else "default" for name in values}
+        names = [*values, *(f"{_HINT}{name}" for name, _ in settings.tool_hints)]
+        origins = {name: "agent" if name in own else "global" if name in self._global else "default" for name in names}
         if "preset" in given:
             defaults = values_of(Settings())
             for name, origin in origins.items():
-                if origin == "default" and values[name] != defaults.get(name):
+                if origin == "default" and values.get(name) != defaults.get(name):
                     origins[name] = "preset"
         for notice in settings.notices:
             name = notice.setting if notice.setting in NUMBERS else f"{notice.setting}.critical_threshold"

@@ -18,34 +18,53 @@ __all__ = ["mask_failure", "masked_kinds", "without_words"]
 _LONGEST = 16_384
 """Characters of a text that are looked at; of a longer one, as many at each end as make these."""
 
-_KINDS = {
-    "time": (
-        r"\b\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{1,2}:\d{1,2}(?::\d{1,2})?(?:[.,]\d+)?(?:Z\b|[+-]\d{2}:?\d{2}\b)?"
-        r"|(?<![\w:.])\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?![\w:])"
+_NUMBER = r"[0-9](?<!\w[0-9])[0-9]*"
+"""A whole number that begins here. That it starts with its digit lets the search skip all that is none."""
+_KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    (
+        "id",
+        ("id", "ID", "Id", "-1", "-4", "-7", "req_"),
+        (
+            r"\b[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\b"
+            r"|\b(?:request|trace|correlation|span|session|run|chunk|shell|event|incident)[ _-]?id\b"
+            r"['\"]?\W{0,3}[\w.-]+"
+            r"|\breq_[A-Za-z0-9]{6,}\b"
+        ),
     ),
-    "progress": r"\b\d{1,3}%\|[^|\n]*\|[^\n\r]*",
-    "rate": r"\b\d+(?:\.\d+)?\s?[A-Za-z]{1,12}/s(?:ec)?\b",
-    "duration": (
-        r"\b\d+m\s?\d+(?:\.\d+)?s\b"
-        r"|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?)\b"
+    ("path", ("/tmp", "/var/"), r"(?:/private)?/(?:tmp|var/tmp|var/folders)(?:/[\w.+@~-]+)+"),  # noqa: S108 - it is looked for, not used
+    ("path", ("tmp",), r"\btmp[a-z0-9_]{8}\b"),
+    ("address", ("0x",), r"\b0x[0-9A-Fa-f]{6,16}\b"),
+    ("attempt", ("ttempt", "etr", "try"), r"\b(?:attempt|retry|retries|try)\b\W{0,3}\d+(?:\s?(?:of|/)\s?\d+)?"),
+    ("attempt", ("this session",), r"\b\d+\s?(?:×|x|times) this session\b"),
+    (
+        "process",
+        ("pid", "PID", "Pid", "gid", "GID", "tid", "rocess", "job", "Job"),
+        (
+            r"\b(?:pids?|pgid|tid|process(?: group)?(?: id| pgid)?|job)\b\W{0,3}(?:[A-Za-z]{1,8}-)?\d[\w-]*"
+            r"(?!\s*(?:of|/)\s*\d)"
+        ),
     ),
-    "attempt": (
-        r"\b(?:attempt|retry|retries|try)\b\W{0,3}\d+(?:\s?(?:of|/)\s?\d+)?|\b\d+\s?(?:×|x|times) this session\b"
+    ("seed", ("seed", "Seed", "SEED"), r"\bseed\b[^\d\n]{0,16}\d+"),
+    (
+        "time",
+        (":",),
+        (
+            r"[0-9](?<!\w[0-9])[0-9]{3}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2})?(?:[.,][0-9]+)?"
+            r"(?:Z\b|[+-][0-9]{2}:?[0-9]{2}\b)?"
+            r"|[0-9](?<![\w:.][0-9])[0-9]?:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?![\w:])"
+        ),
     ),
-    "process": (
-        r"\b(?:pids?|pgid|tid|process(?: group)?(?: id| pgid)?|job)\b\W{0,3}(?:[A-Za-z]{1,8}-)?\d[\w-]*"
-        r"(?!\s*(?:of|/)\s*\d)"
+    ("progress", ("%|",), _NUMBER + r"%\|[^|\n]*\|[^\n\r]*"),
+    ("rate", ("/s",), _NUMBER + r"(?:\.[0-9]+)?\s?[A-Za-z]{1,12}/s(?:ec)?\b"),
+    (
+        "duration",
+        ("s", "min", "hour"),
+        _NUMBER + r"(?:m\s?[0-9]+(?:\.[0-9]+)?s\b"
+        r"|(?:\.[0-9]+)?\s?(?:ns|us|µs|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?)\b)",
     ),
-    "address": r"\b0x[0-9A-Fa-f]{6,16}\b",
-    "path": r"(?:/private)?/(?:tmp|var/tmp|var/folders)(?:/[\w.+@~-]+)+|\btmp[a-z0-9_]{8}\b",
-    "id": (
-        r"\b[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\b"
-        r"|\b(?:request|trace|correlation|span|session|run|chunk|shell|event|incident)[ _-]?id\b['\"]?\W{0,3}[\w.-]+"
-        r"|\breq_[A-Za-z0-9]{6,}\b"
-    ),
-    "seed": r"\bseed\b[^\d\n]{0,16}\d+",
-}
-"""Each kind with what it looks like; of two that begin at one place, the earlier one has it."""
+)
+"""Each kind, in the order in which they are masked: what a text must hold for it, and what it looks like."""
+_IN_ANY_CASE = frozenset({"id", "attempt", "process", "seed"})
 
 
 def mask_failure(text: str) -> str:
@@ -59,44 +78,56 @@ def mask_failure(text: str) -> str:
     if len(text) > _LONGEST:
         half = _LONGEST // 2
         return mask_failure(text[:half]) + text[half:-half] + mask_failure(text[-half:])
-    if not any(sign in text for sign in _DIGITS):
+    if not any(digit in text for digit in _DIGITS):
         return text
-    return _pattern().sub(_mask, text)
+    for (kind, signs, _), pattern in zip(_KINDS, _patterns(), strict=True):
+        if any(sign in text for sign in signs):
+            text = pattern.sub(_mask_path if kind == "path" else f"<{kind}>", text)
+    return text
 
 
 def masked_kinds(text: str) -> list[str]:
-    """Give the kinds of what is masked in a text, each once, in the order in which they come."""
-    kinds = [match.lastgroup for match in _pattern().finditer(text[:_LONGEST])]
-    return [kind for kind in dict.fromkeys(kinds) if kind is not None]
+    """Give the kinds of what is masked in a text, each once."""
+    found = []
+    for (kind, _, _), pattern in zip(_KINDS, _patterns(), strict=True):
+        masked = pattern.sub(_mask_path if kind == "path" else f"<{kind}>", text)
+        if masked != text:
+            found.append(kind)
+        text = masked
+    return list(dict.fromkeys(found))
 
 
 def without_words(words: set[str]) -> Callable[[str], str]:
-    """Give what takes words out of a text: what the call itself said is no news in its answer."""
-    import re
+    """Give what takes words out of a text, longer ones first: what the call itself said is no news in its answer."""
+    by_length = sorted(words, key=len, reverse=True)
 
-    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    pattern = re.compile(known) if known else None
-    return lambda text: pattern.sub("<argument>", text) if pattern is not None else text
+    def change(text: str) -> str:
+        for word in by_length:
+            if word in text:
+                text = text.replace(word, "<argument>")
+        return text
+
+    return change
 
 
 _DIGITS = "0123456789"
 _DIGIT_IN_PATH = frozenset(_DIGITS)
-_compiled: re.Pattern[str] | None = None
+_compiled: list[re.Pattern[str]] = []
 
 
-def _pattern() -> re.Pattern[str]:
-    global _compiled  # noqa: PLW0603 - compiled when the first failure comes, for the start-up of a hook process
-    if _compiled is None:
+def _patterns() -> list[re.Pattern[str]]:
+    """Give the compiled kinds; compiled when the first failure comes, for the start-up of a hook process."""
+    if not _compiled:
         import re
 
-        _compiled = re.compile("|".join(f"(?P<{kind}>{looks})" for kind, looks in _KINDS.items()), re.IGNORECASE)
+        flags = [re.IGNORECASE if kind in _IN_ANY_CASE else re.NOFLAG for kind, _, _ in _KINDS]
+        _compiled.extend(re.compile(looks, flag) for (_, _, looks), flag in zip(_KINDS, flags, strict=True))
     return _compiled
 
 
-def _mask(match: re.Match[str]) -> str:
-    kind = match.lastgroup
-    found = match.group()
-    if kind == "path" and "/" in found:
-        parts = found.split("/")
-        return "/".join("<path>" if not _DIGIT_IN_PATH.isdisjoint(part) else part for part in parts)
-    return f"<{kind}>"
+def _mask_path(match: re.Match[str]) -> str:
+    """Mask the parts of a temporary path that have a digit: the others were chosen by somebody."""
+    if "/" not in match.group():
+        return "<path>"
+    parts = match.group().split("/")
+    return "/".join("<path>" if not _DIGIT_IN_PATH.isdisjoint(part) else part for part in parts)

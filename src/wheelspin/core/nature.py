@@ -45,13 +45,15 @@ _OUTAGE = (
     r"|\bgateway time-?out\b|\b(?:request|connection|read|connect|operation|upstream|server)s? (?:has )?timed[ -]?out\b"
     r"|\bETIMEDOUT\b|\bECONNREFUSED\b|\bECONNRESET\b|\bconnection (?:was )?(?:refused|reset)\b"
     r"|\btemporarily (?:unavailable|overloaded)\b|\b(?:server|model|engine|service) (?:is )?(?:currently )?overloaded\b"
-    r"|\boverloaded_error\b|^\W*(?:error\W+)?(?:429|50[0234])\b"
+    r"|\boverloaded_error\b|^\W*(?:error\W+)?(?:429|50[0234])\W*"
+    r"(?:$|too\b|rate\b|bad\b|gateway\b|service\b|server\b|internal\b|upstream\b|unavailable\b|error\b|temporar|overload)"
     r"|\b(?:http|status|code|error)(?:[ /][\d.]+)?\W{0,3}(?:code\W{0,3})?(?:429|50[0234])\b"
 )
 _WAITING = (
     r"^\W*(?:[\w ./-]{1,40}[:=]\s*|(?:[\w./-]+ ){0,4}(?:is|are|was) )?(?:still )?"
     r"(?:pending|running|queued|waiting|processing|starting|scheduled|in[ _-]progress"
-    r"|not (?:yet )?(?:ready|finished|done|complete|completed)(?: yet)?)\b[^\n]{0,80}$"
+    r"|not (?:yet )?(?:ready|finished|done|complete|completed)(?: yet)?)"
+    r"(?:\W*$|\s*[(\[,;:.][^\n]{0,60}$|\s(?:for|since|on|at|with|until|after)\b[^\n]{0,60}$)"
 )
 _REFUSED = (
     r"\b(?:declined|denied|rejected|refused|cancell?ed|aborted)\b(?: this)?(?: by)?(?: the)? (?:user|human|operator)\b"

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["DETECTORS", "MODES", "NUMBERS", "OUTAGE", "Limits", "Notice", "Settings", "own_limits"]
+__all__ = ["DETECTORS", "DOCUMENTED", "MODES", "NUMBERS", "OUTAGE", "Limits", "Notice", "Settings", "own_limits"]
 
 NUMBERS = PRESETS["standard"][0]
 """Every setting that is a number, with its default (SPEC 2.1)."""
 
+DOCUMENTED = ("generic_repeat", "known_poll_no_progress", "ping_pong")
+"""The detectors of the documented detection: the shared thresholds are theirs before those of a preset."""
+
 DETECTORS = (
-    "generic_repeat",
-    "known_poll_no_progress",
-    "ping_pong",
+    *DOCUMENTED,
     "immediate_repeat",
     "stagnation",
     "unchanged_failure",
@@ -158,9 +159,13 @@ class Settings(Value):
         if infrastructure_failures is not None:
             blocks[OUTAGE] = _block(OUTAGE, infrastructure_failures)
         shared = numbers["warning_threshold"], numbers["critical_threshold"]
+        asked = tuple(numbers[name] if given[name] is not None else None for name in _OWN)
         found = []
         for name in _LIMITED:
-            own, notice = _own_limits(name, blocks.get(name, {}), limits.get(name, shared))
+            base = limits.get(name, shared)
+            if name in DOCUMENTED:
+                base = own_limits(base, (asked[0], asked[1]))
+            own, notice = _own_limits(name, blocks.get(name, {}), base)
             found.append(own)
             notices += notice
         self._fill(

@@ -73,8 +73,11 @@ _PROCESS_KEYS = {
 
 Reading = tuple["bytes | None", str, "bytes | None"]
 """
-What is kept of an outcome: the digest of what counts of it (`None` where it holds something that cannot be looked
-into), its nature, and of what is no success the digest of what it says, whatever the arguments were.
+What is kept of an outcome.
+
+The digest of what counts of it, `None` where it is equal to no other: it holds something that cannot be looked into, or
+the tool is declared to change something. Its nature. And of what is no success the digest of what it says, whatever the
+arguments were.
 """
 
 
@@ -92,6 +95,8 @@ def read_outcome(tool: Tool, outcome: Outcome, arguments: object) -> Reading:
         value = outcome.value
         print_, whole = digest("result=", _unwrapped(value) if type(value) is str else value)
         return (print_ if whole else None), nature, None
+    if nature == CHANGE:
+        return None, nature, None
     prefix, value = counted(tool, outcome, nature)
     print_, whole = digest(prefix, value)
     way = None

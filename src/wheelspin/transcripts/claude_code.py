@@ -36,7 +36,11 @@ class ClaudeCode(Reader):
 
     name = "claude_code"
     title = "Claude Code sessions"
-    tools = TOOLS.extended(ignored={"bash": ["description"]})
+    tools = TOOLS.extended(
+        ignored={"bash": ["description"]},
+        polls=["TaskOutput", "BashOutput", "AgentOutputTool"],
+        plans=["TodoWrite"],
+    )
 
     def matches(self, head: Head) -> bool:
         """Tell it by lines of its types that hold a session id and a unique id."""

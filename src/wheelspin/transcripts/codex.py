@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
+from wheelspin.core.volatile import TOOLS
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire.openai_chat import decoded
@@ -37,6 +38,7 @@ class Codex(Reader):
 
     name = "codex"
     title = "Codex rollouts"
+    tools = TOOLS.extended(plans=["update_plan"])
 
     def matches(self, head: Head) -> bool:
         """Tell it by lines of its types with a payload."""
