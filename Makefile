@@ -13,7 +13,7 @@ else
   INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-deep check format bench docs clean
+.PHONY: demo test test-deep check format bench eval docs clean
 
 demo: $(VENV)/.installed
 	@examples/demo.sh $(BIN)/wheelspin
@@ -38,11 +38,14 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=median,iqr,rounds --benchmark-sort=name
 	$(BIN)/python -m benchmarks.ratios
 
+eval: $(VENV)/.installed
+	$(BIN)/python -m evaluation $(OPTIONS)
+
 docs: $(VENV)/.installed
 	$(BIN)/python -m docs.make_detectors
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-eval
 
 $(VENV)/.installed: pyproject.toml
 	$(CREATE)

@@ -1,0 +1,81 @@
+"""Compare Wheelspin with its peers: `python -m evaluation --help`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from evaluation import runs as recordings
+from evaluation.measure import SETTINGS, Candidate, candidates, measure
+from evaluation.peers import PEERS
+from evaluation.runs import Run, recorded
+from evaluation.synthetic import synthetic
+from evaluation.tables import about, show, write
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "evaluation.md"
+ENVIRONMENTS = ROOT / ".venv-eval"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print a table for each set of runs, and write the tables into the documentation if asked to."""
+    given = _given(arguments)
+    chosen = [each for each in candidates(given.environments) if _is_wanted(each, given)]
+    progress = Console(stderr=True, highlight=False, soft_wrap=True)
+    for name, runs in _sets():
+        rows = []
+        for candidate in chosen:
+            with progress.status(f"{name} runs: {candidate.name}"):
+                rows.append(measure(candidate, runs))
+            if rows[-1].details:
+                progress.print(rows[-1].details, markup=False)
+        show(f"{name} runs: {about(runs)}", rows)
+        if given.write:
+            write(PAGE, name, runs, rows, datetime.now(tz=UTC).date())
+    return 0
+
+
+def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m evaluation", description="Compare Wheelspin with its peers.")
+    names = [*SETTINGS, *(peer.name for peer in PEERS)]
+    parser.add_argument(
+        "--only", action="append", choices=names, metavar="NAME", help=f"measure this one: {', '.join(names)}"
+    )
+    parser.add_argument("--no-peers", action="store_true", help="measure Wheelspin alone")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/evaluation.md")
+    parser.add_argument(
+        "--environments",
+        type=Path,
+        default=ENVIRONMENTS,
+        metavar="DIR",
+        help="where the environments of the peers are, or are made (default: .venv-eval)",
+    )
+    given = parser.parse_args(arguments)
+    if given.write and (given.only or given.no_peers):
+        parser.error("--write needs all rows of the tables: leave --only and --no-peers out")
+    if given.no_peers and given.only and not set(given.only) & set(SETTINGS):
+        parser.error("--no-peers leaves nothing of --only")
+    return given
+
+
+def _is_wanted(candidate: Candidate, given: argparse.Namespace) -> bool:
+    if given.no_peers and candidate.name not in SETTINGS:
+        return False
+    return not given.only or candidate.name in given.only
+
+
+def _sets() -> Iterator[tuple[str, list[Run]]]:
+    if recordings.RECORDED.exists():
+        yield "recorded", list(recorded(recordings.RECORDED))
+    else:
+        print("The recorded runs are not here: only the synthetic ones are measured.")
+    yield "synthetic", list(synthetic())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

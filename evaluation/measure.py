@@ -1,0 +1,103 @@
+"""The detectors that are compared, and the measuring of one of them."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evaluation import peers, wheelspin_peer
+from evaluation.peers import PEERS, Peer, PeerError
+from evaluation.runs import Run
+from evaluation.score import Figures, figures, judged, signals_of
+from wheelspin import Settings
+from wheelspin.testing import strict
+
+__all__ = ["ADDED", "SETTINGS", "Candidate", "Row", "candidates", "measure"]
+
+ADDED = ("immediate_repeat", "stagnation", "unchanged_failure", "same_failure", "near_repeat")
+"""The detectors that the documented detection does not have."""
+
+SETTINGS = {
+    "wheelspin-early": Settings(enabled=True, preset="early"),
+    "wheelspin-standard": Settings(enabled=True),
+    "wheelspin-documented": Settings(enabled=True, detectors=dict.fromkeys(ADDED, False)),
+}
+"""Wheelspin as it is measured: at both presets, and with the documented detectors alone."""
+
+PASSES = 3
+
+
+class Candidate(NamedTuple):
+    """A detector that is measured."""
+
+    name: str
+    version: str
+    answers: Callable[[Sequence[Run]], Iterator[dict[str, Any]]]
+    """Gives an answer on each run, in order."""
+    passes: int = 1
+    """How often it is asked, for the time that it takes."""
+
+
+class Row(NamedTuple):
+    """What one line of a table says."""
+
+    name: str
+    version: str
+    figures: Figures | None
+    """`None` for one that was not run."""
+    microseconds: float = 0.0
+    """Time in the detector for each call; the median of its passes."""
+    reason: str = ""
+    """Why it was not run, in one line."""
+    details: str = ""
+    """All that is known about why it was not run."""
+
+
+def candidates(environments: Path) -> list[Candidate]:
+    """Give all detectors, Wheelspin first; the peers live below the folder."""
+    own = version("wheelspin")
+    return [
+        *(Candidate(name, own, partial(_wheelspin, settings), PASSES) for name, settings in SETTINGS.items()),
+        *(Candidate(peer.name, _pin(peer), partial(_peer, peer, environments)) for peer in PEERS),
+    ]
+
+
+def measure(candidate: Candidate, runs: Sequence[Run]) -> Row:
+    """Measure a detector on runs; one that cannot be set up or fails is a row that says so."""
+    seconds = []
+    try:
+        for _ in range(candidate.passes):
+            answers = list(zip(runs, candidate.answers(runs), strict=True))
+            found = [each for run, answer in answers for each in judged(run, signals_of(run, answer))]
+            seconds.append(sum(float(answer["seconds"]) for _, answer in answers))
+    except (PeerError, ValueError, KeyError, TypeError) as error:
+        if candidate.name in SETTINGS:
+            raise
+        text = str(error) if isinstance(error, PeerError) else f"{candidate.name} gave a wrong answer: {error}"
+        return Row(candidate.name, candidate.version, None, reason=_in_short(candidate.name, text), details=text)
+    calls = sum(len(run.calls) for run in runs)
+    return Row(candidate.name, candidate.version, figures(found), statistics.median(seconds) / calls * 1e6)
+
+
+def _wheelspin(settings: Settings, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    with strict():
+        yield from wheelspin_peer.judge(runs, settings)
+
+
+def _peer(peer: Peer, environments: Path, runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
+    return peers.run(peer, (run.line() for run in runs), environments)
+
+
+def _pin(peer: Peer) -> str:
+    return re.split("==|@", peer.requirement)[-1]
+
+
+def _in_short(name: str, text: str) -> str:
+    """Keep the first line without the name, and of a command only the program: what is left fits into a table."""
+    line = re.sub(r"`(?:\S*/)?([^\s`]+)[^`]*`", r"`\1`", text.splitlines()[0])
+    return line.removeprefix(name).strip(" :;").replace("|", "/")[:120]
