@@ -305,9 +305,10 @@ class Replay:
                 return ALLOW
             self._feed_all(track)
         verdict = track.guard.before(call)
-        if verdict.stops:
+        if verdict.due >= Action.BLOCK:
             run.blocks += 1
             turn.saved += 1
+        if verdict.stops:
             self._stopped[id(call)] = call
             if len(self._stopped) > _MOST_STOPPED:
                 del self._stopped[next(iter(self._stopped))]
@@ -347,21 +348,22 @@ class Replay:
 def _see(verdict: Verdict, line: int, call: ToolCall, run: RunReport) -> None:
     """Write down what the guard would have said or done; a call that stays stopped is one sighting."""
     finding = verdict.finding
-    if finding is None or verdict.action is Action.ALLOW:
+    due = verdict.due
+    if finding is None or due is Action.ALLOW:
         return
-    run.warnings += verdict.action is Action.WARN
+    run.warnings += due is Action.WARN
     newest = run.sightings[-1] if run.sightings else None
-    if verdict.action is Action.ABORT:
+    if due is Action.ABORT:
         if run.ended is not None and newest is not None:
             newest.times += 1
             return
         run.ended = finding.code
-    elif newest is not None and newest.action is Action.BLOCK is verdict.action and newest.code == finding.code:
+    elif newest is not None and newest.action is Action.BLOCK is due and newest.code == finding.code:
         newest.times += 1
         return
     run.sightings.append(
         Sighting(
-            verdict.action,
+            due,
             line,
             run.calls,
             call.tool,

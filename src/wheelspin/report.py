@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TextIO
 
 from wheelspin.core.events import Action
 from wheelspin.replay import RunReport
 from wheelspin.source import Problem
 
-__all__ = ["FileReport", "Report", "Summary", "Totals"]
+__all__ = ["FileReport", "Summary", "Totals"]
 
 
 @dataclass(slots=True)
@@ -45,6 +44,17 @@ class Totals:
     problems: int = 0
     """Places that could not be read, in files that could."""
 
+    def count(self, run: RunReport) -> None:
+        """Add a run."""
+        self.runs += 1
+        self.calls += run.calls
+        self.warned_runs += run.has(Action.WARN)
+        self.blocked_runs += run.has(Action.BLOCK)
+        self.ended_runs += run.has(Action.ABORT)
+        self.saved_calls += run.blocks
+        self.tokens += run.tokens
+        self.saved_tokens += run.saved_tokens
+
 
 @dataclass(slots=True)
 class Summary:
@@ -62,19 +72,5 @@ class Summary:
         """Sum up all runs."""
         totals = Totals(problems=sum(file.problem_count for file in self.files))
         for run in (run for file in self.files for run in file.runs):
-            totals.runs += 1
-            totals.calls += run.calls
-            totals.warned_runs += run.has(Action.WARN)
-            totals.blocked_runs += run.has(Action.BLOCK)
-            totals.ended_runs += run.has(Action.ABORT)
-            totals.saved_calls += run.blocks
-            totals.tokens += run.tokens
-            totals.saved_tokens += run.saved_tokens
+            totals.count(run)
         return totals
-
-
-class Report(Protocol):
-    """One form of report."""
-
-    def __call__(self, summary: Summary, out: TextIO) -> None:
-        """Write what a replay found."""

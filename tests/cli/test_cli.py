@@ -466,7 +466,7 @@ class TestProcess:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         """It goes to the error stream, and only where that is a terminal."""
-        monkeypatch.setattr("wheelspin.cli.replay._LONG_WORK", 1)
+        monkeypatch.setattr("wheelspin.cli._sessions._LONG_WORK", 1)
         monkeypatch.setattr("wheelspin.source._LINES_A_STEP", 1)
         assert _run(capsys, "replay", SESSIONS)[2] == ""
 

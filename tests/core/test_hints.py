@@ -10,8 +10,10 @@ from wheelspin import Guard, Outcome, Settings, ToolCall, ToolHint
 from wheelspin.core.paths import parse, pick, without
 from wheelspin.core.volatile import TOOLS
 
+Calls = list[tuple[str, Any, Any]]
 
-def _actions(guard: Guard, calls: list[tuple[str, Any, Any]]) -> list[str]:
+
+def _actions(guard: Guard, calls: Calls) -> list[str]:
     """Play calls and give what is done with each."""
     done = []
     for number, (tool, arguments, outcome) in enumerate(calls):
@@ -37,7 +39,7 @@ def _first(done: list[str], action: str) -> int | None:
 
 def test_a_declared_poll_has_the_thresholds_of_polls() -> None:
     """Equal answers of it are waited for a little longer."""
-    calls = [("ci_status", {"job": 7}, "red")] * 13
+    calls: Calls = [("ci_status", {"job": 7}, "red")] * 13
 
     assert _first(_actions(_guard(), calls), "block") == 4
     assert _first(_actions(_guard(ci_status=ToolHint(poll=True)), calls), "block") == 13
@@ -45,7 +47,7 @@ def test_a_declared_poll_has_the_thresholds_of_polls() -> None:
 
 def test_what_is_no_identity_does_not_tell_calls_apart() -> None:
     """A volatile handle hides a repeat no longer."""
-    calls = [("click", {"ref": f"E{number}", "label": "Submit"}, "nothing changed") for number in range(5)]
+    calls: Calls = [("click", {"ref": f"E{number}", "label": "Submit"}, "nothing changed") for number in range(5)]
 
     assert _actions(_guard(), calls) == ["allow"] * 5
     assert _first(_actions(_guard(click=ToolHint(identity=["label"])), calls), "block") == 4
@@ -59,16 +61,16 @@ def test_what_is_declared_volatile_does_not_count(volatile: str) -> None:
     hint = ToolHint(volatile=[volatile])
 
     for outcomes in (results, [f'{{"at": "{text}", "pod": "up"}}' for text in texts]):
-        calls = [("restart", {}, outcome) for outcome in outcomes]
+        calls: Calls = [("restart", {}, outcome) for outcome in outcomes]
         assert _actions(_guard(), calls) == ["allow"] * 5
         assert _first(_actions(_guard(restart=hint), calls), "block") == 4
 
 
 def test_a_success_of_a_tool_that_mutates_frees_what_failed_before() -> None:
     """The test that fails may be run again after each step of the work."""
-    calls = [
-        step for number in range(12) for step in (("step", {"n": number}, "ok"), ("check", {}, Outcome.error("red")))
-    ]
+    calls: Calls = []
+    for number in range(12):
+        calls += [("step", {"n": number}, "ok"), ("check", {}, Outcome.error("red"))]
 
     assert "block" in _actions(_guard(), calls)
     assert set(_actions(_guard(step=ToolHint(mutates=True)), calls)) == {"allow"}
@@ -76,7 +78,7 @@ def test_a_success_of_a_tool_that_mutates_frees_what_failed_before() -> None:
 
 def test_a_success_of_a_tool_that_mutates_is_always_new() -> None:
     """The same edit with the same acknowledgement is progress, if somebody says so."""
-    calls = [("next_page", {}, "ok"), ("shot", {}, "the same picture")] * 8
+    calls: Calls = [("next_page", {}, "ok"), ("shot", {}, "the same picture")] * 8
 
     assert "warn" in _actions(_guard(), calls)
     assert set(_actions(_guard(next_page=ToolHint(mutates=True)), calls)) == {"allow"}
@@ -93,7 +95,7 @@ def test_an_ignored_tool_is_never_judged_and_leaves_no_trace() -> None:
 
 def test_a_tool_has_thresholds_of_its_own() -> None:
     """One alone keeps the other in order."""
-    calls = [("deploy", {}, "no change")] * 6
+    calls: Calls = [("deploy", {}, "no change")] * 6
 
     assert _first(_actions(_guard("standard", deploy=ToolHint(critical_threshold=4)), calls), "block") == 5
     assert _first(_actions(_guard("standard", deploy=ToolHint(critical_threshold=4)), calls), "warn") == 4

@@ -1,4 +1,4 @@
-"""A replay as one JSON document, for programs."""
+"""What was found as one JSON document, for programs; keys in camel case, as in the configuration."""
 
 from __future__ import annotations
 
@@ -6,23 +6,118 @@ import json
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from wheelspin.replay import RunReport
+from wheelspin.compare import Comparison, Difference
+from wheelspin.core.events import Action
+from wheelspin.replay import RunReport, Sighting
 from wheelspin.report import FileReport, Summary
+from wheelspin.tuning import Borderline, Recommendation, Trial, Tuning
 
-__all__ = ["write"]
+__all__ = ["write", "write_comparison", "write_tuning"]
+
+_WORDS = {Action.ALLOW: "quiet", Action.WARN: "warned", Action.BLOCK: "stopped"}
 
 
 def write(summary: Summary, out: TextIO) -> None:
-    """Write what a replay found; keys in camel case, as in the configuration."""
+    """Write what a replay found."""
+    files = {"files": [_file(file) for file in summary.files]}
+    _dump(files | _read(summary) | {"totals": _camel(asdict(summary.totals()))}, out)
+
+
+def write_comparison(comparison: Comparison, out: TextIO) -> None:
+    """Write what two configurations would have made of the same sessions."""
     document = {
-        "files": [_file(file) for file in summary.files],
+        "configurations": [side.name for side in comparison.sides],
+        "totals": [_camel(asdict(totals)) for totals in comparison.totals],
+        "differences": [_difference(difference) for difference in comparison.differences],
+    }
+    _dump(document | _read(comparison.summary), out)
+
+
+def write_tuning(tuning: Tuning, choice: Recommendation | None, out: TextIO) -> None:
+    """Write what each setting would have made of the sessions, and which one to take."""
+    labels = tuning.labels
+    document = {
+        "settings": [_trial(trial) for trial in tuning.trials],
+        "runs": tuning.runs,
+        "calls": tuning.calls,
+        "tokens": tuning.tokens,
+        "borderline": [_borderline(line, tuning) for line in tuning.borderline],
+        "labels": labels and {"file": str(labels.path), "added": labels.added, "isNew": labels.is_new},
+        "recommendation": choice
+        and {
+            "setting": choice.candidate.name,
+            "loopDetection": choice.candidate.block,
+            "reason": choice.reason,
+            "rule": choice.rule,
+        },
+    }
+    _dump(document | _read(tuning.summary), out)
+
+
+def _dump(document: dict[str, Any], out: TextIO) -> None:
+    json.dump(document, out, indent=2)
+    out.write("\n")
+
+
+def _read(summary: Summary) -> dict[str, Any]:
+    """Give what became of the files, apart from what was found in them."""
+    return {
         "failures": summary.failures,
         "passedOver": [str(path) for path in summary.passed_over],
         "notices": list(summary.notices),
-        "totals": _camel(asdict(summary.totals())),
     }
-    json.dump(document, out, indent=2)
-    out.write("\n")
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    sides = zip((difference.left, difference.right), difference.parting, strict=True)
+    return {
+        "path": str(difference.path),
+        "place": difference.place,
+        **_whose(difference.left),
+        "sides": [
+            {
+                "parting": _sighting(parting),
+                "blocks": run.blocks,
+                "savedTokens": run.saved_tokens,
+                "ended": run.ended,
+                "sightings": [_sighting(sighting) for sighting in run.sightings],
+            }
+            for run, parting in sides
+        ],
+    }
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    fields = asdict(trial)
+    score = fields.pop("score")
+    del fields["candidate"]
+    return {
+        "name": trial.candidate.name,
+        "loopDetection": trial.candidate.block,
+        **_camel(fields),
+        "labels": score and _camel(score._asdict()),
+    }
+
+
+def _borderline(line: Borderline, tuning: Tuning) -> dict[str, Any]:
+    levels = zip(tuning.candidates, line.levels, strict=True)
+    return {
+        "id": line.id,
+        "path": str(line.path),
+        "place": line.place,
+        **_whose(line.run),
+        "sighting": _sighting(line.sighting),
+        "settings": {candidate.name: _WORDS[level] for candidate, level in levels},
+        "label": tuning.labels.words.get(line.id) if tuning.labels else None,
+    }
+
+
+def _whose(run: RunReport) -> dict[str, Any]:
+    return {"line": run.line, "session": run.session, "agent": run.agent, "run": run.run, "calls": run.calls}
+
+
+def _sighting(sighting: Sighting | None) -> dict[str, Any] | None:
+    return None if sighting is None else _camel(asdict(sighting))
 
 
 def _file(file: FileReport) -> dict[str, Any]:

@@ -1,0 +1,113 @@
+"""What the verbs share that play recorded sessions: which files they are, the bar while it takes long, and faults."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wheelspin.errors import TranscriptError
+from wheelspin.recording import Recording
+from wheelspin.report import FileReport, Summary
+from wheelspin.reports import Form, form_named
+from wheelspin.transcripts import READERS
+
+__all__ = ["add_sessions_to", "exit_code", "form_of", "play_each"]
+
+_SUFFIXES = (".jsonl", ".json", ".traj", ".jsonl.gz", ".json.gz", ".traj.gz")
+_LONG_WORK = 8 << 20
+"""Bytes from which on a progress bar is shown."""
+_BAD_INPUT = 2
+
+
+def add_sessions_to(parser: argparse.ArgumentParser) -> None:
+    """Add the paths, and `--format`."""
+    names = [reader.name for reader in READERS]
+    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR", help="sessions, or folders of them")
+    parser.add_argument(
+        "--format", choices=names, metavar="NAME", help=f"the format, if it is known: {', '.join(names)}"
+    )
+
+
+def play_each(options: argparse.Namespace, summary: Summary, play: Callable[[Recording], FileReport]) -> None:
+    """
+    Play the files that the user named, and those in the folders that the user named.
+
+    Args:
+        options: What was given on the command line.
+        summary: Takes what is said of each file, and the files that cannot be read.
+        play: Plays one file.
+    """
+    files = list(_files(options.paths, summary))
+    with _progress(files) as moved:
+        for path, is_named in files:
+            try:
+                file = play(Recording(path, options.format, moved(path)))
+            except TranscriptError as problem:
+                if is_named:
+                    summary.failures.append(problem.diagnostics())
+                else:
+                    summary.passed_over.append(path)
+            else:
+                summary.files.append(file)
+
+
+def form_of(options: argparse.Namespace) -> Form:
+    """Give the form of report that the user asked for."""
+    return form_named("plain_json" if options.json else "terminal")
+
+
+def exit_code(summary: Summary) -> int:
+    """Tell of the files that cannot be read, and give the exit code."""
+    for failure in summary.failures:
+        print(f"wheelspin: {failure}", file=sys.stderr)
+    return _BAD_INPUT if summary.failures else 0
+
+
+def _files(paths: list[Path], summary: Summary) -> Iterator[tuple[Path, bool]]:
+    """Give the files to play, and whether each was named or found in a folder."""
+    for path in paths:
+        if not _holds(path.is_dir):
+            yield path, True
+            continue
+        found = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES) and _holds(file.is_file))
+        if not found:
+            problem = TranscriptError(
+                str(path), "there is no session in this folder", f"Sessions end in {', '.join(_SUFFIXES)}."
+            )
+            summary.failures.append(problem.diagnostics())
+        for file in found:
+            yield file, False
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """Ask about a path; of one that cannot be looked at nothing holds, and reading it says why."""
+    try:
+        return question()
+    except OSError:
+        return False
+
+
+@contextmanager
+def _progress(files: list[tuple[Path, bool]]) -> Iterator[Callable[[Path], Callable[[int], object] | None]]:
+    """Show a bar on the terminal while the work is long."""
+    sizes = {path: path.stat().st_size for path, _ in files if _holds(path.is_file)}
+    if sum(sizes.values()) < _LONG_WORK or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("replay", total=sum(sizes.values()))
+        done = 0
+
+        def moved(path: Path) -> Callable[[int], object]:
+            nonlocal done
+            before, done = done, done + sizes.get(path, 0)
+            bar.update(task, description=path.name[-40:], completed=before)
+            return lambda position: bar.update(task, completed=before + position)
+
+        yield moved

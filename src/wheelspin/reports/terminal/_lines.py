@@ -1,0 +1,113 @@
+"""What the reports in the terminal share: lines, columns, and what is said of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import Console
+from rich.markup import escape
+
+from wheelspin.core.advice import shown
+from wheelspin.core.events import Action
+from wheelspin.replay import RunReport, Sighting
+from wheelspin.report import FileReport, Summary
+
+__all__ = [
+    "STYLES",
+    "aligned",
+    "cells",
+    "console_on",
+    "counted",
+    "print_notes",
+    "print_unread",
+    "print_unread_in",
+    "styled",
+    "where",
+]
+
+STYLES = {Action.WARN: "yellow", Action.BLOCK: "red", Action.ABORT: "bold red"}
+"""What an action looks like on the terminal."""
+_PROBLEMS_SHOWN = 5
+
+
+def console_on(out: TextIO) -> Console:
+    """Give the terminal, or a file that stands for it."""
+    return Console(file=out, highlight=False, soft_wrap=True)
+
+
+def print_unread(console: Console, summary: Summary) -> None:
+    """Write what is to be said of files, where nothing else of them is told."""
+    for file in summary.files:
+        if file.notices or file.problem_count:
+            console.print(f"[bold]{escape(str(file.path))}[/bold]  {file.format}")
+            print_unread_in(console, file)
+            console.print()
+
+
+def print_unread_in(console: Console, file: FileReport) -> None:
+    """Write what is to be said of a file, and what of it was not read."""
+    for notice in file.notices:
+        console.print(f"  note: {escape(notice)}")
+    for problem in file.problems[:_PROBLEMS_SHOWN]:
+        console.print(f"  [yellow]not read[/yellow] {file.place} {problem.line}: {escape(problem.what)}")
+    if file.problem_count > _PROBLEMS_SHOWN:
+        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN:,} {file.place}s more")
+
+
+def print_notes(console: Console, summary: Summary) -> None:
+    """Write what the user should know, and what was not read."""
+    for notice in summary.notices:
+        console.print(f"note: {escape(notice)}")
+    if summary.passed_over:
+        count = counted(len(summary.passed_over), "file")
+        console.print(
+            f"passed over {count} that {'is no session' if len(summary.passed_over) == 1 else 'are no sessions'}"
+        )
+    problems = sum(file.problem_count for file in summary.files)
+    unread = [counted(len(summary.failures), "file")] if summary.failures else []
+    unread += [counted(problems, "place")] if problems else []
+    if unread:
+        console.print(f"[yellow]not read[/yellow] {' and '.join(unread)}")
+
+
+def where(run: RunReport, place: str) -> str:
+    """Give which run it is and where it begins, as markup."""
+    whose = f" of agent {run.agent}" if run.agent not in {None, "main"} else ""
+    session = f" in session {run.session}" if run.session else ""
+    return escape(f"{run.run}{whose}{session}, from {place} {run.line}")
+
+
+def cells(sighting: Sighting, place: str) -> tuple[str, ...]:
+    """Give a sighting in columns: its call, its place, its tool, what was seen."""
+    more = f" and {sighting.times - 1} more" if sighting.times > 1 else ""
+    return (
+        f"call {sighting.call}{more}",
+        f"{place} {sighting.line}",
+        shown(sighting.tool),
+        f"{sighting.detector}: {sighting.count} of {sighting.threshold}",
+    )
+
+
+def styled(action: Action) -> str:
+    """Give an action as markup, as wide as the longest."""
+    return f"[{STYLES[action]}]{action:<5}[/{STYLES[action]}]"
+
+
+def aligned(rows: Iterable[Iterable[str]], *, numbers_from: int | None = None) -> list[str]:
+    """Give rows as lines with their columns below each other; those of numbers stand to the right."""
+    table = [tuple(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for row in table:
+        cells = [
+            cell.ljust(width) if numbers_from is None or column < numbers_from else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def counted(count: int, what: str) -> str:
+    """Give a number of things in words."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")

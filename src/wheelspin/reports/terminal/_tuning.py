@@ -1,0 +1,96 @@
+"""A tuning: what each setting would have made of the sessions, the borderline runs, and which setting to take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TextIO
+
+from rich.console import Console
+from rich.markup import escape
+
+from wheelspin.core.events import Action
+from wheelspin.reports.terminal._lines import aligned, cells, console_on, counted, print_notes, print_unread
+from wheelspin.tuning import LOOP, OK, Borderline, Recommendation, Tuning
+
+__all__ = ["write_tuning"]
+
+_SIGNS = {Action.ALLOW: ".", Action.WARN: "w", Action.BLOCK: "s"}
+_LEGEND = "one sign a setting, in the order above: `.` quiet, `w` warned, `s` stopped"
+
+
+def write_tuning(tuning: Tuning, choice: Recommendation | None, out: TextIO) -> None:
+    """Write what each setting would have made of the sessions, the borderline runs, and which setting to take."""
+    console = console_on(out)
+    print_unread(console, tuning.summary)
+    chosen = choice and choice.candidate.name
+    heads, *rows = aligned(_trials(tuning), numbers_from=1)
+    console.print(f"[bold]{escape(heads)}[/bold]")
+    for trial, row in zip(tuning.trials, rows, strict=True):
+        console.print(f"[green]{escape(row)}[/green]" if trial.candidate.name == chosen else escape(row))
+    console.print()
+    if tuning.borderline:
+        _all_borderline(console, tuning)
+    print_notes(console, tuning.summary)
+    read = [(len(tuning.summary.files), "file"), (tuning.runs, "run"), (tuning.calls, "call")]
+    sums = ", ".join(counted(count, what) for count, what in read)
+    console.print(f"[bold]{sums}[/bold]: {counted(len(tuning.borderline), 'borderline run')}")
+    if tuning.borderline:
+        console.print(escape(_next_step(tuning)))
+    if choice is None:
+        console.print("there is no run to choose a setting by")
+        return
+    console.print(f"[bold]recommended: [green]{escape(choice.candidate.name)}[/green][/bold]: {escape(choice.reason)}")
+    console.print(f"  the rule: {escape(choice.rule)}")
+
+
+def _trials(tuning: Tuning) -> Iterator[list[str]]:
+    """Give the table of the settings: tokens where any are known, and labels where there are any."""
+    has_tokens = bool(tuning.tokens)
+    heads = ["setting", "warned", "stopped", "calls saved"] + ["tokens saved"] * has_tokens
+    if any(trial.score for trial in tuning.trials):
+        heads += ["loops stopped", "loops touched", "ok touched"]
+    yield heads
+    for trial in tuning.trials:
+        counts = [trial.warned, trial.stopped, trial.saved_calls] + [trial.saved_tokens] * has_tokens
+        row = [trial.candidate.name, *(f"{count:,}" for count in counts)]
+        score = trial.score
+        if score is not None:
+            row += [f"{count} of {score.loops}" for count in (score.loops_stopped, score.loops_touched)]
+            row.append(f"{score.good_touched} of {score.good}")
+        yield row
+
+
+def _all_borderline(console: Console, tuning: Tuning) -> None:
+    """Write each run on which the settings disagree, with what the laxest setting that touches it sees first."""
+    console.print(f"[bold]borderline runs[/bold]: {_LEGEND}")
+    words = tuning.labels.words if tuning.labels else {}
+    for path, lines in groupby(tuning.borderline, key=lambda line: line.path):
+        console.print(f"[bold]{escape(str(path))}[/bold]")
+        for row in aligned(_borderline(line, words.get(line.id)) for line in lines):
+            console.print(f"  {escape(row)}")
+    console.print()
+
+
+def _borderline(line: Borderline, word: str | None) -> tuple[str, ...]:
+    signs = "".join(_SIGNS[level] for level in line.levels)
+    _, *seen = cells(line.sighting, line.place)
+    return line.id, signs, f"call {line.sighting.call}", *seen, word or ""
+
+
+def _next_step(tuning: Tuning) -> str:
+    labels = tuning.labels
+    if labels is None:
+        return "to judge them, let `--label FILE` write a file of them, and fill it in"
+    if labels.is_new:
+        many = counted(labels.added, "run")
+        said = f"{labels.path}: written, with {many} to judge"
+    elif labels.added:
+        said = f"{labels.path}: {counted(labels.added, 'new run')} added, to be judged"
+    else:
+        left = sum(labels.words.get(line.id) is None for line in tuning.borderline)
+        if not left:
+            return f"{labels.path}: every borderline run is judged"
+        said = f"{labels.path}: {counted(left, 'run')} still to judge"
+    look = "look at each (`wheelspin replay --compare early FILE` shows more)"
+    return f'{said}; {look}, set it to "{LOOP}" or "{OK}", and run this again'

@@ -1,0 +1,103 @@
+"""The settings that are tried: the two presets, and small steps around them that a user would try by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pydantic.alias_generators import to_camel
+
+from wheelspin.config import Config, config_from
+from wheelspin.core.presets import PRESETS
+
+__all__ = ["STANDARD", "Candidate", "grid"]
+
+STANDARD = "standard"
+"""The candidate that the others are held against."""
+_SHARED = ("warning_threshold", "critical_threshold", "global_circuit_breaker_threshold")
+_EARLY = "early"
+_REPEAT = "immediate_repeat"
+_STAGNATION = "stagnation"
+_ONE_LINE = 4
+"""How deep the blocks of detectors stand in a file."""
+
+
+class Candidate(NamedTuple):
+    """A setting that is tried."""
+
+    name: str
+    block: dict[str, Any]
+    """What stands under `tools.loopDetection` in a file."""
+
+    def config(self) -> Config:
+        """Give it as a configuration."""
+        return config_from(self._document(), self.name)
+
+    def text(self, comments: Iterable[str]) -> str:
+        """
+        Give it as a configuration file.
+
+        Args:
+            comments: The lines at its top.
+        """
+        return "".join(f"// {line}\n" for line in comments) + _json5(self._document()) + "\n"
+
+    def _document(self) -> dict[str, Any]:
+        return {"tools": {"loopDetection": {"enabled": True, **self.block}}}
+
+
+def grid() -> tuple[Candidate, ...]:
+    """
+    Give the settings that are tried, the laxest first.
+
+    Example:
+        >>> [candidate.name for candidate in grid()][:3]
+        ['standard-15/30', 'standard', 'standard-5/10']
+    """
+    stricter = [_early(*steps) for steps in ((-1, 0), (0, -1), (-1, -1))]
+    laxer = [_early(*steps) for steps in ((1, 1), (1, 0), (0, 1))]
+    early = [*laxer, _early(0, 0), *stricter]
+    return (
+        _standard(3),
+        Candidate(STANDARD, {"preset": STANDARD}),
+        _standard(1),
+        *(candidate for candidate in early if candidate is not None),
+    )
+
+
+def _standard(halves: int) -> Candidate:
+    """Give the documented thresholds times so many halves; a history that they outgrow grows with them."""
+    numbers = PRESETS[STANDARD][0]
+    names = _SHARED if halves == 1 else ("history_size", *_SHARED)
+    block = {to_camel(name): numbers[name] * halves // 2 for name in names}
+    pair = f"{block['warningThreshold']}/{block['criticalThreshold']}"
+    return Candidate(f"{STANDARD}-{pair}", {"preset": STANDARD, **block})
+
+
+def _early(repeat: int, stagnation: int) -> Candidate | None:
+    """Give `early` with the thresholds of two detectors so many steps up; `None` where one would fall below 1."""
+    steps = {name: step for name, step in ((_REPEAT, repeat), (_STAGNATION, stagnation)) if step}
+    block: dict[str, Any] = {"preset": _EARLY}
+    name = _EARLY
+    for detector, step in steps.items():
+        warning, critical = (limit + step for limit in PRESETS[_EARLY][1][detector])
+        if warning < 1:
+            return None
+        own = {"warningThreshold": warning, "criticalThreshold": critical}
+        block.setdefault("detectors", {})[to_camel(detector)] = own
+        name = f"{_EARLY}-{detector.rpartition('_')[2]}-{warning}/{critical}"
+    if len(steps) > 1:
+        name = f"{_EARLY}-{'lax' if repeat > 0 else 'strict'}"
+    return Candidate(name, block)
+
+
+def _json5(value: Any, depth: int = 0) -> str:
+    """Write a value as people write JSON5: no quotes around keys, and what is set of one detector on one line."""
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    fields = [f"{key}: {_json5(field, depth + 1)}" for key, field in value.items()]
+    if depth >= _ONE_LINE:
+        return f"{{ {', '.join(fields)} }}"
+    indent = "  " * depth
+    return "{\n" + "".join(f"{indent}  {field},\n" for field in fields) + f"{indent}}}"
