@@ -17,7 +17,7 @@ from wheelspin.core.guard import Guard
 from wheelspin.core.settings import Settings
 from wheelspin.core.tools import ToolTable
 from wheelspin.core.volatile import TOOLS
-from wheelspin.screen import Screen
+from wheelspin.screen import Bounds, Screen
 from wheelspin.transcript import (
     Answered,
     Asked,
@@ -112,6 +112,7 @@ class _Track:
 
     Attributes:
         guard: The guard of this agent.
+        bounds: Below how many of something it says nothing.
         run: The run that is on; `None` until it makes a call.
         run_id: Its id, where the host started it.
         screen: Holds on to the calls of the run while nothing can be found in it; `None` where every call is fed.
@@ -119,10 +120,11 @@ class _Track:
         runs: How many runs there were.
     """
 
-    __slots__ = ("guard", "run", "run_id", "runs", "screen", "turn")
+    __slots__ = ("bounds", "guard", "run", "run_id", "runs", "screen", "turn")
 
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
+        self.bounds = Bounds(guard.settings)
         self.run: RunReport | None = None
         self.run_id: str | None = None
         self.runs = 0
@@ -273,7 +275,7 @@ class Replay:
             if name:
                 self._named[key] = run
             elif self._screens and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
-                track.screen = Screen(track.guard.settings, track.guard.tools)
+                track.screen = Screen(track.bounds, track.guard.tools)
         if run is not track.run:
             track.settle()
             track.run = run

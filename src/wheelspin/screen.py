@@ -19,7 +19,7 @@ from wheelspin.core.tools import Tool, ToolTable
 from wheelspin.core.volatile import may_be_stub
 from wheelspin.transcript import Answered, Asked
 
-__all__ = ["Screen"]
+__all__ = ["Bounds", "Screen"]
 
 _LONG = 256
 """Characters from which on the length of a text stands for it."""
@@ -34,12 +34,52 @@ class _Entry(NamedTuple):
     key: int
 
 
+class Bounds:
+    """
+    Below how many of something no detector speaks.
+
+    Args:
+        settings: What holds for the agent.
+
+    Attributes:
+        size: Steps that a history keeps.
+        calls: Calls of a run before the one at hand.
+        equal: Calls before the one at hand that are equal to it.
+        failed: Failures.
+        stale: Calls that were made before, in a row.
+        alike: Equal answers of one tool in a row, after the first.
+    """
+
+    __slots__ = ("alike", "calls", "equal", "failed", "size", "stale")
+
+    def __init__(self, settings: Settings) -> None:
+        self.size = settings.history_size
+        never = self.size + 1
+        own = [hint.warning_threshold for _, hint in settings.tool_hints if hint.warning_threshold is not None]
+        own += [hint.critical_threshold - 1 for _, hint in settings.tool_hints if hint.critical_threshold is not None]
+        least = min(own, default=never)
+
+        def warning(name: str) -> int:
+            is_on = settings.enabled and getattr(settings, name, True)
+            return min(settings.limits_of(name)[0], least) if is_on else never
+
+        of_one = ("generic_repeat", "known_poll_no_progress", "immediate_repeat", "unchanged_failure", OUTAGE)
+        breaker, unknown = settings.global_circuit_breaker_threshold, settings.unknown_tool_threshold
+        one = min(breaker if settings.enabled else never, *map(warning, of_one))
+        pair = warning("ping_pong") - 1
+        self.equal = min(one, pair // 2)
+        self.failed = min(unknown if settings.enabled else never, warning("same_failure"))
+        self.stale = warning("stagnation")
+        self.alike = warning("near_repeat") - 1
+        self.calls = min(self.size, one, pair, self.failed, self.stale, self.alike)
+
+
 class Screen:
     """
     The newest calls of one run in which nothing can be found so far.
 
     Args:
-        settings: What holds for the agent.
+        bounds: Below how many of something no detector speaks.
         tools: What is known about the host's tools, with the hints of the settings.
     """
 
@@ -47,14 +87,11 @@ class Screen:
         "_alike",
         "_answer",
         "_asked_after",
+        "_bounds",
         "_counts",
         "_failed",
         "_failed_keys",
         "_few",
-        "_most",
-        "_most_alike",
-        "_most_failed",
-        "_most_stale",
         "_newest",
         "_open",
         "_repeated",
@@ -64,11 +101,11 @@ class Screen:
         "_tools",
     )
 
-    def __init__(self, settings: Settings, tools: ToolTable) -> None:
+    def __init__(self, bounds: Bounds, tools: ToolTable) -> None:
         self._tools = tools
-        self._size = settings.history_size
-        self._most, self._most_failed, self._most_stale, self._most_alike = _limits(settings)
-        self._few = min(self._size, self._most, self._most_failed, self._most_stale, self._most_alike)
+        self._bounds = bounds
+        self._size = bounds.size
+        self._few = bounds.calls
         """Calls that need no look at all, since no detector speaks of so few."""
         self._told: list[Asked | Answered] = []
         self._open: set[int] = set()
@@ -143,13 +180,13 @@ class Screen:
         oldest = self._newest[0] if len(self._newest) == self._size else None
         if oldest is not None and oldest.call in self._open:
             return False
-        key = self._key(asked.call)
+        key, bounds = self._key(asked.call), self._bounds
         if (
-            self._counts.get(key, 0) >= self._most
+            self._counts.get(key, 0) >= bounds.equal
             or key in self._failed_keys
-            or len(self._failed) >= self._most_failed
-            or self._repeated - self._stale_since >= self._most_stale
-            or self._alike >= self._most_alike
+            or len(self._failed) >= bounds.failed
+            or self._repeated - self._stale_since >= bounds.stale
+            or self._alike >= bounds.alike
         ):
             return False
         self._count(asked.call, key)
@@ -230,31 +267,6 @@ class Screen:
                 elif kind is list or kind is dict:
                     key += len(value)
         return key
-
-
-def _limits(settings: Settings) -> tuple[int, int, int, int]:
-    """
-    Give below how many of something no detector speaks.
-
-    Returns:
-        Calls that are equal to the one at hand; failures; calls that were made before, in a row; equal answers of one
-        tool in a row.
-    """
-    never = settings.history_size + 1
-    if not settings.enabled:
-        return never, never, never, never
-    own = [hint.warning_threshold for _, hint in settings.tool_hints if hint.warning_threshold is not None]
-    own += [hint.critical_threshold - 1 for _, hint in settings.tool_hints if hint.critical_threshold is not None]
-    least = min(own, default=never)
-
-    def warning(name: str) -> int:
-        is_on = getattr(settings, name, True)
-        return min(settings.limits_of(name)[0], least) if is_on else never
-
-    of_one = ("generic_repeat", "known_poll_no_progress", "immediate_repeat", "unchanged_failure", OUTAGE)
-    one = min(settings.global_circuit_breaker_threshold, (warning("ping_pong") - 1) // 2, *map(warning, of_one))
-    failed = min(settings.unknown_tool_threshold, warning("same_failure"))
-    return one, failed, warning("stagnation"), warning("near_repeat") - 1
 
 
 def _compared(tool: Tool, outcome: Outcome, nature: str) -> object:

@@ -126,7 +126,9 @@ def test_a_detector_keeps_no_state() -> None:
 
 
 def _grid() -> Iterator[tuple[str, Settings, Settings]]:
-    for trajectory in ("A1*45", "(A1 B1)*25", "~A1*45", "A+*30", "?A*30", "(A1 B+)*25", "[A1 B1]*20"):
+    documented = ("A1*45", "(A1 B1)*25", "~A1*45", "A+*30", "?A*30", "(A1 B+)*25", "[A1 B1]*20")
+    beyond = ("(A1 B1 C1)*20", "(e+ T!)*30", "a!*45", "?a*45", "A%*45", "A-*45", "a1*45", "(a! b! c!)*20", "a.*45")
+    for trajectory in documented + beyond:
         for factor in (1, 2):
             low = Settings(enabled=True, history_size=100, warning_threshold=3, critical_threshold=6)
             high = Settings(

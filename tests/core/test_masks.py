@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from wheelspin import Outcome
+from wheelspin import Outcome, ToolHint
 from wheelspin.core.masks import mask_failure, masked_kinds
 from wheelspin.core.nature import CHANGE, SUCCESS, nature_of
 from wheelspin.core.tools import Tool
@@ -82,10 +82,20 @@ TEXTS = st.text(max_size=60) | st.sampled_from(
 )
 
 
-@given(TEXTS, TEXTS, st.sampled_from(["read", "exec", "message", "process"]))
-def test_a_changed_success_never_looks_equal(left: str, right: str, name: str) -> None:
-    """Masks are for what is no success; a success counts as it is."""
-    tool = TOOLS.look_up(name, {})
+HINTS = st.builds(
+    ToolHint,
+    poll=st.sampled_from([None, True]),
+    identity=st.sampled_from([None, ["path"]]),
+    mutates=st.sampled_from([None, False]),
+    warning_threshold=st.sampled_from([None, 1, 99]),
+    critical_threshold=st.sampled_from([None, 2, 99]),
+)
+
+
+@given(TEXTS, TEXTS, st.sampled_from(["read", "exec", "message", "process"]), HINTS)
+def test_a_changed_success_never_looks_equal(left: str, right: str, name: str, hint: ToolHint) -> None:
+    """Masks are for what is no success, and no hint but `volatile` makes two successes one."""
+    tool = TOOLS.look_up(name, {}).hinted(hint)
     first, second = Outcome.result(left), Outcome.result(right)
     assume(left != right and not may_be_stub(left) and not may_be_stub(right))
     assume(nature_of(tool, first) in {SUCCESS, CHANGE} and nature_of(tool, second) in {SUCCESS, CHANGE})

@@ -137,6 +137,7 @@ _FLAGS = frozenset(
     }
 )
 """Keys in which a result says how it went."""
+_FAILED_STATUSES = frozenset({"failed", "error", "failure"})
 _TEXTS = ("aggregated", "output", "message", "error")
 
 
@@ -147,30 +148,34 @@ def _of_object(value: dict[Any, Any]) -> str:
         return _of_text(text) if text else SUCCESS
     details = value.get("details")
     source = details if isinstance(details, dict) else value
-    text = _said(source) or _said(value)
     status = _word(source.get("status", source.get("state"))).strip().lower()
-    code = source.get("exitCode", source.get("exit_code", source.get("returncode")))
-    failed = (
-        status in {"failed", "error", "failure"}
-        or (type(code) is int and code != 0)
-        or source.get("timedOut") is True
-        or source.get("isError", source.get("is_error", value.get("isError"))) is True
-        or source.get("success") is False
-        or source.get("ok") is False
-    )
-    if failed:
-        return _of_failure(text)
+    if _has_failed(source, status) or value.get("isError") is True:
+        return _of_failure(_said(source) or _said(value))
     if status and status.replace("-", "_").replace(" ", "_") in _STATES:
         return WAITING
+    text = _said(source) or _said(value)
     return _of_text(text) if text else SUCCESS
+
+
+def _has_failed(source: dict[Any, Any], status: str) -> bool:
+    """Tell whether a result says by its fields that something failed."""
+    if status in _FAILED_STATUSES or source.get("success") is False or source.get("ok") is False:
+        return True
+    code = source.get("exitCode", source.get("exit_code", source.get("returncode")))
+    if (type(code) is int and code != 0) or source.get("timedOut") is True:
+        return True
+    return source.get("isError") is True or source.get("is_error") is True
 
 
 def _said(value: dict[Any, Any]) -> str:
     """Give the text of a result, where it is one."""
     content = value.get("content")
     if content is None:
-        texts = (value.get(key) for key in _TEXTS)
-        return next((str.__str__(text) for text in texts if isinstance(text, str)), "")
+        for key in _TEXTS:
+            text = value.get(key)
+            if isinstance(text, str):
+                return str.__str__(text)
+        return ""
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
         content = content[0].get("text")
     return _word(content)

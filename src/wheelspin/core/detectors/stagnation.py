@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from wheelspin.core.step import Step
 
 
+_SEEN = 2
+"""Looking at something once more is rereading; who has seen it twice and asks again goes in a circle."""
+
+
 class Stagnation(Detector):
     """
     Call after call brings nothing new, in whatever order they come.
@@ -20,7 +24,7 @@ class Stagnation(Detector):
         Messages of the model in a row whose calls were all made before, within the history, and all gave an outcome
         that they had given before: ping-pong and cycles of any length. One single call that follows itself is left to
         the detectors of repeats. It warns at `warningThreshold`. It
-        blocks at `criticalThreshold` a call that has had one single outcome in the history.
+        blocks at `criticalThreshold` a call that was made twice or more and has had one single outcome in the history.
 
     Why it is a loop:
         An agent learns from outcomes. Where none of them is new, the next step rests on what led to this one.
@@ -59,5 +63,5 @@ class Stagnation(Detector):
             return None
         if history.nature(call.signature) in {OUTAGE, WAITING} or history.in_a_row(call.signature) > count:
             return None
-        is_free = history.outcomes(call.signature) != 1 or not history.streak(call.signature)
+        is_free = history.outcomes(call.signature) != 1 or history.streak(call.signature) < _SEEN
         return self.graded(count, self.limits(call, settings), call.signature, is_free=is_free)
