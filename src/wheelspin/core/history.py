@@ -11,20 +11,20 @@ step that is not the newest of its kind, the tally it touches is counted anew.
 
 from __future__ import annotations
 
-from wheelspin.core.alternation import SIDES, Alternation
-from wheelspin.core.blocked import Blocked
-from wheelspin.core.failing import Failing
-from wheelspin.core.misses import Misses
 from wheelspin.core.nature import CHANGE, OUTAGE, SUCCESS, WAITING
-from wheelspin.core.repeats import Repeats, Tallies
-from wheelspin.core.staleness import Staleness
+from wheelspin.core.tallies.alternation import SIDES, Alternation
+from wheelspin.core.tallies.blocked import Blocked
+from wheelspin.core.tallies.failing import Failing
+from wheelspin.core.tallies.misses import Misses
+from wheelspin.core.tallies.repeats import Repeats, Tallies
+from wheelspin.core.tallies.staleness import Staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from wheelspin.core.failing import Chain
     from wheelspin.core.step import Pattern, Step
+    from wheelspin.core.tallies.failing import Chain
 
     Memory = tuple[int, Iterable[tuple[bytes, int, bytes | None, str]]]
 
