@@ -37,7 +37,8 @@ class ImmediateRepeat(Detector):
     False positives:
         Waiting for something with a call that is not declared as polling and does not say that it still runs: declare
         it (`toolHints`, `poll`). A result that says so ("pending", `status: running`) has the thresholds of
-        `known-poll-no-progress`; an outage is left to `unchanged-failure`.
+        `known-poll-no-progress`; an outage is left to `unchanged-failure`. And a tool that does the next thing at each
+        equal call and only answers "ok", such as the press of a key: declare that it `mutates`.
     """
 
     __slots__ = ()
