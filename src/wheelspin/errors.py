@@ -5,6 +5,7 @@ What can go wrong that is not a loop: a loop is a verdict, never an exception.
 WheelspinError
 ├── ConfigError        your configuration: all its faults at once, each with its place and what was expected
 ├── TranscriptError    a recorded session that cannot be read
+├── StoreError         what guards remember cannot be read or written; the call passes
 ├── NotationError      a trajectory in short notation that cannot be read
 └── ToolLoopError      raised by adapters whose host speaks in exceptions; carries the verdict
 ```
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from wheelspin.core.events import Verdict
 
-__all__ = ["ConfigError", "Fault", "NotationError", "ToolLoopError", "TranscriptError", "WheelspinError"]
+__all__ = ["ConfigError", "Fault", "NotationError", "StoreError", "ToolLoopError", "TranscriptError", "WheelspinError"]
 
 
 class WheelspinError(Exception):
@@ -95,6 +96,23 @@ class TranscriptError(WheelspinError):
         self.problem = problem
         self.step = step
         super().__init__(f"{path}: {problem}. {step}")
+
+
+class StoreError(WheelspinError):
+    """
+    What guards remember cannot be read or written.
+
+    Attributes:
+        place: The store.
+        problem: What is the matter with it.
+        step: What to do about it.
+    """
+
+    def __init__(self, place: str, problem: str, step: str) -> None:
+        self.place = place
+        self.problem = problem
+        self.step = step
+        super().__init__(f"{place}: {problem}. {step}")
 
 
 class NotationError(WheelspinError):

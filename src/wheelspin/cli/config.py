@@ -80,7 +80,7 @@ def _declared(hint: ToolHint) -> dict[str, Any]:
         name: [".".join(path).replace(".[*]", "[*]") for path in found] for name, found in paths.items() if found
     }
     if hint.patterns:
-        declared.setdefault("volatile", []).extend(f"/{pattern.pattern}/" for pattern in hint.patterns)
+        declared.setdefault("volatile", []).extend(f"/{pattern}/" for pattern in hint.patterns)
     for name in ("poll", "mutates", "ignore", "warning_threshold", "critical_threshold"):
         if getattr(hint, name) is not None:
             declared[to_camel(name)] = getattr(hint, name)

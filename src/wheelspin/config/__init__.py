@@ -18,13 +18,11 @@ from pydantic.json_schema import GenerateJsonSchema
 from wheelspin.config._faults import faults_of
 from wheelspin.config._read import read
 from wheelspin.config._schema import AgentEntry, ConfigFile, Tools
-from wheelspin.core.hints import ToolHint
-from wheelspin.core.settings import DETECTORS, NUMBERS, OUTAGE, Settings
+from wheelspin.core.settings import DETECTORS, HINT, NUMBERS, OUTAGE, Settings, settings_from
 from wheelspin.errors import ConfigError, Fault
 
 __all__ = ["Config", "Resolution", "config_from", "key_of", "load_config", "schema", "values_of"]
 
-_HINT = "tool_hints."
 _NO_BLOCK = "the file has no `tools.loopDetection` block: the defaults hold"
 
 
@@ -69,13 +67,17 @@ class Config:
         """
         return self.resolve(agent_id).settings
 
+    def given(self, agent_id: str | None = None) -> dict[str, Any]:
+        """Give what is set for an agent, by the names that `settings_from` takes; the argument is as in `for_agent`."""
+        return _laid_over(self._global, self._agents.get((agent_id or "").strip().lower(), {}))
+
     def resolve(self, agent_id: str | None = None) -> Resolution:
         """Give the settings of an agent, where each comes from, and the notices; the argument is as in `for_agent`."""
         own = self._agents.get((agent_id or "").strip().lower(), {})
-        given = _laid_over(self._global, own)
-        settings = _settings(given)
+        given = self.given(agent_id)
+        settings = settings_from(given)
         values = values_of(settings)
-        names = [*values, *(f"{_HINT}{name}" for name, _ in settings.tool_hints)]
+        names = [*values, *(f"{HINT}{name}" for name, _ in settings.tool_hints)]
         origins = {name: "agent" if name in own else "global" if name in self._global else "default" for name in names}
         if "preset" in given:
             defaults = values_of(Settings())
@@ -102,26 +104,11 @@ def values_of(settings: Settings) -> dict[str, Any]:
     return values
 
 
-def _settings(given: dict[str, Any]) -> Settings:
-    """Make the settings of what a block sets."""
-    detectors: dict[str, dict[str, Any]] = {}
-    for name, value in given.items():
-        detector, _, field = name.partition(".")
-        if detector in DETECTORS:
-            detectors.setdefault(detector, {})[field or "enabled"] = value
-    outage = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{OUTAGE}.")}
-    hints = {name.partition(".")[2]: ToolHint(**value) for name, value in given.items() if name.startswith(_HINT)}
-    plain = {name: given[name] for name in ("preset", "mode", *NUMBERS) if name in given}
-    return Settings(
-        given.get("enabled"), detectors=detectors, infrastructure_failures=outage or None, tool_hints=hints, **plain
-    )
-
-
 def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     """Lay an agent's block over the global one, field by field; also inside the hints of a tool."""
     given = below | above
     for name, value in above.items():
-        if name.startswith(_HINT) and name in below:
+        if name.startswith(HINT) and name in below:
             given[name] = below[name] | value
     return given
 
@@ -214,5 +201,5 @@ def _given(tools: Tools | None) -> dict[str, Any]:
         block = {"enabled": value} if isinstance(value, bool) else value
         given.update({name if field == "enabled" else f"{name}.{field}": item for field, item in block.items()})
     given.update({f"{OUTAGE}.{field}": item for field, item in given.pop(OUTAGE, {}).items()})
-    given.update({f"{_HINT}{name}": hint for name, hint in given.pop("tool_hints", {}).items()})
+    given.update({f"{HINT}{name}": hint for name, hint in given.pop("tool_hints", {}).items()})
     return given

@@ -168,5 +168,5 @@ def advice_on(finding: Finding, action: Action, tool: object, given: int = 0) ->
 def _seen(finding: Finding, tool: object) -> str:
     detector = finding.cause or finding.detector
     template = _SEEN.get(detector, _UNNAMED) if finding.signatures else _IN_A_ROW
-    no_news = _NO_NEWS.get(detector, "") if finding.no_progress else ""
+    no_news = _NO_NEWS.get(detector, "") if finding.no_progress and finding.signatures else ""
     return template.format(tool=shown(tool), count=finding.count) + no_news

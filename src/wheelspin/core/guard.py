@@ -137,6 +137,22 @@ class Guard:
             self._tell()
         return verdict
 
+    def asked(self, call: ToolCall) -> Verdict | None:
+        """
+        Give what `before` said to a call, for hosts that attach a warning in another process than they ask in.
+
+        Args:
+            call: The call, with its id.
+
+        Returns:
+            Its verdict while it is open, `allow` once it is settled, `None` where it was never asked about.
+        """
+        with self._lock:
+            _, run = self._memory.place(call)
+            call_id = plain_id(call.id)
+            step = run.history.calls.get(call_id) if call_id is not None else None
+            return None if step is None or call_id is None else run.told.get(call_id, ALLOW)
+
     def compacted(self, session_id: str | None = None, *, ok: bool = True, agent_id: str | None = None) -> None:
         """
         Arm the post-compaction guard: the context of this session was shortened and the run goes on (SPEC 7).

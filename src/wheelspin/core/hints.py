@@ -7,11 +7,12 @@ from wheelspin.core.paths import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable
 
 __all__ = ["NEVER", "ToolHint"]
 
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-×:=#/.")
+"""Signs of which any row is a regular expression, with `.*` among them too."""
 NEVER = 1 << 60
 """A threshold that no count reaches."""
 
@@ -55,7 +56,7 @@ class ToolHint(Value):
     identity: tuple[tuple[str, ...], ...] | None
     volatile: tuple[tuple[str, ...], ...]
     """The paths of its results that do not count."""
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[str, ...]
     """The expressions for what of its results' texts does not count."""
     mutates: bool | None
     ignore: bool | None
@@ -82,7 +83,7 @@ class ToolHint(Value):
             poll=poll,
             identity=None if identity is None else tuple(map(parse, _listed("identity", identity))),
             volatile=tuple(parse(text) for text, pattern in zip(given, is_pattern, strict=True) if not pattern),
-            patterns=tuple(_compiled(text) for text, pattern in zip(given, is_pattern, strict=True) if pattern),
+            patterns=tuple(_expression(text) for text, pattern in zip(given, is_pattern, strict=True) if pattern),
             mutates=mutates,
             ignore=ignore,
             warning_threshold=_limit("warning_threshold", warning_threshold),
@@ -101,13 +102,17 @@ def _listed(name: str, given: Iterable[object]) -> list[str]:
     return texts
 
 
-def _compiled(text: str) -> re.Pattern[str]:
-    import re
+def _expression(text: str) -> str:
+    """Give an expression without its slashes. What is plainly one is not tried: that would cost a hook its start."""
+    expression = text[1:-1]
+    if not _PLAIN.issuperset(expression.replace(".*", "")):
+        import re
 
-    try:
-        return re.compile(text[1:-1])
-    except re.error as problem:
-        raise ValueError(f"{text!r} is no regular expression: {problem}") from None
+        try:
+            re.compile(expression)
+        except re.error as problem:
+            raise ValueError(f"{text!r} is no regular expression: {problem}") from None
+    return expression
 
 
 def _limit(name: str, given: object) -> int | None:

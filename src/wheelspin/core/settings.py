@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["DETECTORS", "DOCUMENTED", "MODES", "NUMBERS", "OUTAGE", "Limits", "Notice", "Settings", "own_limits"]
+__all__ = [
+    "DETECTORS",
+    "DOCUMENTED",
+    "HINT",
+    "MODES",
+    "NUMBERS",
+    "OUTAGE",
+    "Limits",
+    "Notice",
+    "Settings",
+    "own_limits",
+    "settings_from",
+]
 
 NUMBERS = PRESETS["standard"][0]
 """Every setting that is a number, with its default (SPEC 2.1)."""
@@ -35,6 +47,9 @@ DETECTORS = (
 
 OUTAGE = "infrastructure_failures"
 """What has thresholds of its own beside the detectors: failures of what stands behind a tool."""
+
+HINT = "tool_hints."
+"""What the names of hints begin with where settings have flat names."""
 
 MODES = ("enforce", "observe")
 
@@ -182,6 +197,26 @@ class Settings(Value):
     def limits_of(self, name: str) -> Limits:
         """Give the warning and the critical threshold of a detector, or of `infrastructure_failures`."""
         return self.limits[_PLACES[name]]
+
+
+def settings_from(given: Mapping[str, Any]) -> Settings:
+    """
+    Make settings of what a configuration sets, by the names of the settings.
+
+    Args:
+        given: Numbers, `enabled`, `preset` and `mode` by their names; what is set of a detector as its name, or as
+            `<name>.warning_threshold`; hints as `tool_hints.<tool>`.
+    """
+    detectors: dict[str, dict[str, Any]] = {}
+    for name, value in given.items():
+        detector, _, field = name.partition(".")
+        if detector in DETECTORS:
+            detectors.setdefault(detector, {})[field or "enabled"] = value
+    outage = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{OUTAGE}.")}
+    hints = {name.partition(".")[2]: ToolHint(**value) for name, value in given.items() if name.startswith(HINT)}
+    plain = {name: given[name] for name in ("preset", "mode", *NUMBERS) if name in given}
+    enabled = given.get("enabled")
+    return Settings(enabled, detectors=detectors, infrastructure_failures=outage or None, tool_hints=hints, **plain)
 
 
 def own_limits(shared: Limits, own: tuple[int | None, int | None]) -> Limits:

@@ -8,7 +8,6 @@ from wheelspin.core.paths import pick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator, Mapping
 
     from wheelspin.core.hints import ToolHint
@@ -76,7 +75,7 @@ class Tool:
         self.picks = bool(self.ignored) or rule == "plan"
         self.is_plain = rule == "result"
         self.volatile: tuple[tuple[str, ...], ...] = ()
-        self.patterns: tuple[re.Pattern[str], ...] = ()
+        self.patterns: tuple[str, ...] = ()
         self.mutates = False
         self.unjudged = False
         self.limits: tuple[int | None, int | None] | None = None

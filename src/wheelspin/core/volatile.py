@@ -17,7 +17,6 @@ from wheelspin.core.tools import Tool, ToolTable, statuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from typing import Any
 
     from wheelspin.core.events import Outcome
@@ -52,8 +51,8 @@ TOOLS = ToolTable(
     ],
     aliases={"bash": "exec", "apply-patch": "apply_patch", "process_manage": "process"},
     hints=[
-        ("read_file", ToolHint(volatile=["/read \\d+× this session/"])),
-        ("save_memory", ToolHint(volatile=["/(?<=stored as )\\S+/"])),
+        ("read_file", ToolHint(volatile=["/read .*× this session/"])),
+        ("save_memory", ToolHint(volatile=["/stored as .*/"])),
         ("view_background_agent", ToolHint(poll=True, critical_threshold=NEVER)),
     ],
 )
@@ -174,9 +173,11 @@ def _declared(tool: Tool, value: object) -> object:
     return change_texts(value, lambda text: _cut(text, tool.patterns)) if tool.patterns else value
 
 
-def _cut(text: str, patterns: tuple[re.Pattern[str], ...]) -> str:
+def _cut(text: str, patterns: tuple[str, ...]) -> str:
+    import re
+
     for pattern in patterns:
-        text = pattern.sub("<volatile>", text)
+        text = re.sub(pattern, "<volatile>", text)
     return text
 
 

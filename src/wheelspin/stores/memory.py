@@ -1,0 +1,58 @@
+"""A store that goes with its process: for tests, and for hosts that keep one process a session."""
+
+from __future__ import annotations
+
+import time
+from _thread import allocate_lock
+
+from wheelspin.store import Key, Store, StoredRun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wheelspin.store import Answer, Change, Records, State
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore(Store):
+    """
+    Keep states in memory.
+
+    Args:
+        clock: Gives the time in seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = allocate_lock()
+        self._kept: dict[Key, tuple[State, Records, float]] = {}
+
+    def update(self, key: Key, change: Change[Answer]) -> Answer:
+        """Change a state; one at a time."""
+        with self._lock:
+            kept = self._kept.pop(key, None)
+            try:
+                state, records, answer = change(kept[0] if kept is not None else None)
+            except BaseException:
+                if kept is not None:
+                    self._kept[key] = kept
+                raise
+            self._kept[key] = state, records, self._clock()
+            return answer
+
+    def runs(self, most: int = 100) -> list[StoredRun]:
+        """Give the runs of the sessions that were used last."""
+        with self._lock:
+            kept = sorted(self._kept.items(), key=lambda item: -item[1][2])
+        runs = [StoredRun(key, record, updated) for key, (_, records, updated) in kept for record in records]
+        return runs[:most]
+
+    def sweep(self, before: float) -> int:
+        """Forget old sessions."""
+        with self._lock:
+            old = [key for key, (_, _, updated) in self._kept.items() if updated < before]
+            for key in old:
+                del self._kept[key]
+        return len(old)

@@ -1,0 +1,277 @@
+"""Claude Code's payloads become events, and verdicts its replies; whatever goes wrong, the call passes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import shared
+from wheelspin import hook
+from wheelspin.hook import answer
+from wheelspin.hooks.claude_code import HOOK
+
+BASE = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the hook a home of its own."""
+    for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path
+
+
+def _configure(home: Path, block: str) -> None:
+    place = home / "config" / "wheelspin" / "config.json5"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"{{tools: {{loopDetection: {block}}}}}")
+
+
+def _pre(number: int, command: str = "npm test", **more: Any) -> dict[str, Any]:
+    call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": f"t{number}"}
+    return {**BASE, "hook_event_name": "PreToolUse", **call, **more}
+
+
+def _batch(*calls: tuple[str, Any, str, Any], **more: Any) -> dict[str, Any]:
+    items = [
+        {"tool_name": tool, "tool_input": given, "tool_use_id": call_id, "tool_response": shown}
+        for tool, given, call_id, shown in calls
+    ]
+    return {**BASE, "hook_event_name": "PostToolBatch", "tool_calls": items, **more}
+
+
+def _bash(number: int, shown: Any, command: str = "npm test") -> tuple[str, Any, str, Any]:
+    return "Bash", {"command": command, "description": f"try {number}"}, f"t{number}", shown
+
+
+def _loop(times: int, shown: str = "1 failing") -> list[tuple[Any, Any]]:
+    """Make one call so many times, and give the replies to each."""
+    replies = []
+    for number in range(1, times + 1):
+        before = answer(HOOK, _pre(number))
+        text = "PreToolUse:Bash hook error: denied" if before else shown
+        replies.append((before, answer(HOOK, _batch(_bash(number, text)))))
+    return replies
+
+
+def test_a_loop_is_warned_about_with_the_result_then_denied_then_ended() -> None:
+    """At the documented counts; what a call is warned of is told in the process that sees its outcome."""
+    replies = _loop(32)
+
+    assert [number for number, (before, after) in enumerate(replies, 1) if before is None and after] == [11]
+    warned = replies[10][1]["hookSpecificOutput"]
+    assert warned["hookEventName"] == "PostToolBatch"
+    assert warned["additionalContext"].startswith("Loop detected: `Bash` was called 10 times")
+    denied = replies[20][0]["hookSpecificOutput"]
+    assert (denied["hookEventName"], denied["permissionDecision"]) == ("PreToolUse", "deny")
+    assert denied["permissionDecisionReason"].startswith("Loop detected: `Bash` was called 20 times")
+    assert "continue" not in replies[20][0]
+    assert replies[30][0]["continue"] is False
+    assert replies[30][0]["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert replies[30][0]["stopReason"].startswith("wheelspin: `Bash` was called 30 times")
+
+
+def test_work_that_makes_progress_is_left_alone() -> None:
+    """No word is said."""
+    for number in range(40):
+        assert answer(HOOK, _pre(number, f"sed -n {number}p notes.md")) is None
+        assert answer(HOOK, _batch(_bash(number, f"line {number}", f"sed -n {number}p notes.md"))) is None
+
+
+def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
+    """With the outcome that shows it."""
+    _loop(2)
+    assert answer(HOOK, {**BASE, "hook_event_name": "PostCompact", "trigger": "auto"}) is None
+    replies = []
+    for number in range(10, 13):
+        answer(HOOK, _pre(number))
+        replies.append(answer(HOOK, _batch(_bash(number, "1 failing"))))
+
+    assert replies[:2] == [None, None]
+    assert replies[2] is not None
+    assert replies[2]["continue"] is False
+    assert "after a compaction" in replies[2]["stopReason"]
+
+
+MISSING = "<tool_use_error>Error: No such tool available: Frobnicate</tool_use_error>"
+
+
+def test_a_tool_that_is_not_there_is_seen_although_it_is_never_asked_about() -> None:
+    """Only the batch tells of it; the model is told, and in the end the run ends."""
+    replies = []
+    for number in range(24):
+        call = (
+            "Frobnicate",
+            {"n": number},
+            f"t{number}",
+            "<tool_use_error>Error: No such tool available: Frobnicate</tool_use_error>",
+        )
+        replies.append(answer(HOOK, _batch(call)))
+
+    first = next(number for number, reply in enumerate(replies) if reply)
+    assert first == 10
+    assert "no such tool" in replies[first]["hookSpecificOutput"]["additionalContext"]
+    assert replies[-1]["continue"] is False
+
+
+def test_parallel_calls_may_finish_in_any_order() -> None:
+    """Each outcome finds its call by its id, and no call counts twice."""
+    replies = []
+    for turn in range(12):
+        numbers = [turn * 3, turn * 3 + 1, turn * 3 + 2]
+        for number in numbers[::-1]:
+            assert answer(HOOK, _pre(number, command=f"cat {number % 3}")) is None
+        calls = [_bash(number, f"new {number}", f"cat {number % 3}") for number in numbers]
+        replies.append(answer(HOOK, _batch(*calls)))
+
+    assert [turn for turn, reply in enumerate(replies) if reply] == [10]
+    told = replies[10]["hookSpecificOutput"]["additionalContext"]  # type: ignore[index]
+    assert told.startswith("Loop detected: `Bash` was called 10 times")
+    (record,) = _records()
+    assert (record["calls"], record["run_id"], record["session_id"]) == (36, "p1", "s1")
+
+
+def _records() -> list[dict[str, Any]]:
+    from wheelspin.places import store_path
+
+    rows = sqlite3.connect(store_path()).execute("SELECT records FROM sessions").fetchall()
+    return [record for row in rows for record in json.loads(row[0])]
+
+
+def test_prompts_sub_agents_and_sessions_have_counts_of_their_own() -> None:
+    """A run is a prompt; a sub-agent's calls carry its id."""
+    for which in ({"prompt_id": "p2"}, {"agent_id": "a1"}, {"session_id": "s2"}, {}):
+        for number in range(9):
+            assert answer(HOOK, _pre(number, **which)) is None
+            assert answer(HOOK, _batch(_bash(number, "same"), **which)) is None
+
+
+def test_an_old_version_that_has_no_batch_is_guarded_call_by_call() -> None:
+    """`PostToolUse` and `PostToolUseFailure` do what `PostToolBatch` does."""
+    replies = []
+    for number in range(11):
+        answer(HOOK, _pre(number))
+        failed = {**_pre(number), "hook_event_name": "PostToolUseFailure", "error": "Exit code 1\nboom"}
+        replies.append(answer(HOOK, failed))
+
+    assert replies[-1] is not None
+    assert replies[-1]["hookSpecificOutput"]["hookEventName"] == "PostToolUseFailure"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"hook_event_name": "PreToolUse"},
+        {"hook_event_name": 7, "session_id": "s"},
+        {**BASE, "hook_event_name": "SomethingNew", "tool_name": "Bash"},
+        {**BASE, "hook_event_name": "SessionEnd"},
+        {**BASE, "hook_event_name": "PostToolBatch"},
+        {**BASE, "hook_event_name": "PostToolBatch", "tool_calls": [7, {}, {"tool_name": None}]},
+        {**BASE, "hook_event_name": "PreToolUse", "tool_name": None, "tool_input": "x", "tool_use_id": 7},
+        {**BASE, "hook_event_name": "UserPromptSubmit", "prompt": "go"},
+    ],
+)
+def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
+    """Unknown events, fields and versions."""
+    assert answer(HOOK, payload) is None
+
+
+class TestSettings:
+    def test_an_installed_hook_is_on_without_a_configuration(self) -> None:
+        """Whoever installs it wants it."""
+        assert any(before for before, _ in _loop(21))
+
+    def test_the_user_s_configuration_holds_and_is_read_anew_when_it_changes(self, home: Path) -> None:
+        """What came of it is kept beside the store, for the next process."""
+        _configure(home, "{preset: 'early'}")
+        assert _loop(4)[-1][0] is not None
+        assert (home / "state" / "wheelspin" / "settings-claude-code.json").exists()
+
+        _configure(home, "{enabled: false}")
+        assert _loop(40)[-1] == (None, None)
+
+    def test_observing_says_nothing_and_records_everything(self, home: Path) -> None:
+        """The run record has what would have been done."""
+        _configure(home, "{mode: 'observe'}")
+
+        assert all(reply == (None, None) for reply in _loop(25))
+        assert _records()[0]["blocks"] > 0
+
+
+class TestProcess:
+    def _run(self, monkeypatch: pytest.MonkeyPatch, given: bytes, *arguments: str) -> tuple[int, str]:
+        out = io.TextIOWrapper(io.BytesIO())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(hook, "_limit", lambda _: None)
+        code = hook.main(list(arguments))
+        out.flush()
+        return code, out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+    def test_it_reads_a_payload_and_writes_a_reply(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One JSON object, or nothing."""
+        _loop(20)
+
+        assert self._run(monkeypatch, json.dumps(_pre(99, command="ls")).encode(), "claude-code") == (0, "")
+        code, out = self._run(monkeypatch, json.dumps(_pre(100)).encode(), "claude-code")
+        assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            (b"{", "claude-code", "it crashed with JSONDecodeError; the call passed"),
+            (b"[]", "claude-code", ""),
+            (b"{}", "emacs", "there is no host 'emacs'"),
+            (b"{}", "", "there is no host ''"),
+        ],
+    )
+    def test_a_broken_payload_passes_and_is_told(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        home: Path,
+        fault: tuple[bytes, str, str],
+    ) -> None:
+        """One line on stderr and in the log."""
+        given, host, said = fault
+        assert self._run(monkeypatch, given, host) == (0, "")
+        assert said in capsys.readouterr().err
+        log = home / "state" / "wheelspin" / "hooks.log"
+        assert not said or said in log.read_text()
+
+    @pytest.mark.parametrize("fault", ["store", "config"])
+    def test_what_cannot_be_read_passes_and_is_told(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path, fault: str
+    ) -> None:
+        """A store that is a folder, a configuration with a fault."""
+        if fault == "store":
+            monkeypatch.setenv("WHEELSPIN_STORE", str(home))
+        else:
+            _configure(home, "{enabeld: true}")
+        assert self._run(monkeypatch, json.dumps(_pre(1)).encode(), "claude-code") == (0, "")
+        assert ("WHEELSPIN_STORE" if fault == "store" else "did you mean `enabled`?") in capsys.readouterr().err
+
+
+def _recorded(name: str) -> list[dict[str, Any]]:
+    lines = (shared("hosts/payloads") / f"claude_hooks_{name}.jsonl").read_text().splitlines()
+    return [json.loads(line)["in"] for line in lines]
+
+
+@pytest.mark.parametrize("name", ["base", "fail", "compact", "pre_deny", "unk"])
+def test_recorded_payloads_of_short_sessions_are_understood_and_left_alone(name: str) -> None:
+    """Each kind of event of the real program, with no word said below the thresholds."""
+    payloads = _recorded(name)
+    kinds = [event.kind for event in map(HOOK.event, payloads) if event is not None]
+
+    assert "before" in kinds or name == "unk"
+    assert "after" in kinds
+    assert [answer(HOOK, payload) for payload in payloads] == [None] * len(payloads)
