@@ -49,6 +49,25 @@ def test_a_state_is_taken_over_in_place_of_what_is_there() -> None:
     assert guard.records() == []
 
 
+def test_a_block_counts_for_its_failure_when_the_failures_themselves_are_forgotten() -> None:
+    """A guard that was read back knows of it, as one that was never stopped does."""
+    settings = Settings(
+        enabled=True, history_size=3, warning_threshold=1, critical_threshold=2, global_circuit_breaker_threshold=9
+    )
+    lasting, stopped = Guard(settings), Guard(settings)
+    read = ToolCall("read", {"n": 1}), Outcome.result("one")
+    first, second = ((ToolCall("list", {"n": number}), Outcome.error("failed")) for number in (1, 2))
+    for call, outcome in (*(read,) * 4, first, second, read, first, second, read, first):
+        verdict = lasting.before(call)
+        assert stopped.before(call) == verdict
+        if not verdict.stops:
+            lasting.after(call, outcome)
+            stopped.after(call, outcome)
+        state = stopped.dump()
+        stopped = Guard(settings)
+        stopped.load(state)
+
+
 @pytest.mark.parametrize(
     "state",
     [
@@ -56,10 +75,10 @@ def test_a_state_is_taken_over_in_place_of_what_is_there() -> None:
         {},
         [],
         {"version": 1, "sessions": [], "runs": []},
-        {"version": 2},
-        {"version": 2, "sessions": [[1]], "runs": []},
-        {"version": 2, "sessions": [], "runs": [[None, None, "r", {"steps": 1}]]},
-        {"version": 2, "sessions": [], "runs": [[None, None, "r", None]]},
+        {"version": 3},
+        {"version": 3, "sessions": [[1]], "runs": []},
+        {"version": 3, "sessions": [], "runs": [[None, None, "r", {"steps": 1}]]},
+        {"version": 3, "sessions": [], "runs": [[None, None, "r", None]]},
         *(_changed("runs", 0, 3, key, "1") for key in ("calls", "warnings", "blocks", "vetoes")),
         *(_changed("sessions", 0, 2, key, None) for key in ("prompts", "compactions", "window")),
         _changed("runs", 0, 3, "ended", 3, 0, None),

@@ -356,7 +356,7 @@ class History:
             self._staleness.add(step)
         else:
             self._staleness.refresh(step.message)
-        if step.nature or self._failing:
+        if step.nature or step.pattern is not None or self._failing:
             self._count_failing(step)
         if self._misses or step.kind != "result":
             self._misses.resolve(step, self._after(step))

@@ -103,7 +103,10 @@ class Run:
             "steps": [_dump_step(step, bond, patterns) for step, bond in zip(steps, bonds(steps), strict=True)],
             "memory": _dump_memory(self.history),
             "patterns": [
-                [pattern.detector, pattern.threshold, _hexed(pattern.signatures), pattern.count, pattern.born]
+                [
+                    *(pattern.detector, pattern.threshold, _hexed(pattern.signatures)),
+                    *(pattern.count, pattern.born, pattern.nature),
+                ]
                 for pattern in patterns
             ],
             "said": [[detector, _hexed(signatures), since] for (detector, signatures), since in self.said.items()],
@@ -132,8 +135,8 @@ class Run:
             KeyError, TypeError, ValueError: The values are none of ours.
         """
         patterns = [
-            Pattern(detector, threshold, _unhexed(signatures), count, born)
-            for detector, threshold, signatures, count, born in data["patterns"]
+            Pattern(detector, threshold, _unhexed(signatures), count, born, nature=_text(nature))
+            for detector, threshold, signatures, count, born, nature in data["patterns"]
         ]
         steps = [_load_step(step, patterns) for step in data["steps"]]
         for number, (step, (*_, bond)) in enumerate(zip(steps, data["steps"], strict=True)):

@@ -26,16 +26,27 @@ class Pattern:
         count: Its count, one more with every veto.
         born: How many calls the run had made when it was first blocked. Where two patterns share a signature, the
             older one is named.
+        nature: The nature of the failure that it is about, if it is about one.
     """
 
-    __slots__ = ("born", "count", "detector", "signatures", "threshold")
+    __slots__ = ("born", "count", "detector", "nature", "signatures", "threshold")
 
-    def __init__(self, detector: str, threshold: int, signatures: tuple[bytes, ...], count: int, born: int) -> None:
+    def __init__(
+        self,
+        detector: str,
+        threshold: int,
+        signatures: tuple[bytes, ...],
+        count: int,
+        born: int,
+        *,
+        nature: str = "",
+    ) -> None:
         self.detector = detector
         self.threshold = threshold
         self.signatures = signatures
         self.count = count
         self.born = born
+        self.nature = nature
 
 
 class Step:

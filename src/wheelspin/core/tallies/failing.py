@@ -69,9 +69,10 @@ class Failing(dict[str, Chain]):
         tool = step.tool
         chain = self.get(tool)
         if step.kind == "veto":
-            if _is_counted(step):
+            if step.pattern is not None and _is_counted(step):
                 if chain is None or chain.way != step.kin:
                     chain = self[tool] = Chain(step.kin)
+                    chain.nature = step.pattern.nature
                 chain.add(step)
                 chain.vetoed = step.signature
             return
