@@ -717,3 +717,44 @@ def test_a_disabled_guard_does_nothing_at_all() -> None:
 
     assert set(_actions(_repeat(guard, 60))) == {"allow"}
     assert guard.record() is None
+
+
+class TestOtherProcesses:
+    """Hosts ask and tell in processes that come and go, and some give their calls no ids."""
+
+    @pytest.mark.parametrize("named", [True, False], ids=["with ids", "without ids"])
+    def test_what_was_said_to_a_call_is_told_while_it_is_open(self, *, named: bool) -> None:
+        """And after the guard was written down and read again, too."""
+        guard = Guard()
+        _repeat(guard, 10)
+        call = _call(id="c1") if named else _call()
+        warning = guard.before(call)
+        again = Guard()
+        again.load(guard.dump())
+
+        assert warning.action == "warn"
+        assert again.asked(call) == warning
+        again.after(call, SAME)
+        assert again.asked(call) == (ALLOW if named else None)
+
+    def test_a_call_that_was_never_asked_about_has_no_verdict(self) -> None:
+        """Not even where the guard knows its like."""
+        guard = Guard()
+        _repeat(guard, 3)
+
+        assert guard.asked(_call()) is None
+        assert guard.asked(_call(id="c1")) is None
+
+    def test_the_verdict_that_ended_a_run_is_given_for_as_long_as_the_run_is_on(self) -> None:
+        """A new prompt, or another run, has not ended."""
+        guard = Guard()
+        assert guard.ending(session_id="s1") is None
+        _repeat(guard, 31, session_id="s1")
+
+        ending = guard.ending(session_id="s1")
+        assert ending is not None
+        assert ending.code == "global_circuit_breaker"
+        assert guard.ending("r2", "s1") is None
+        assert guard.ending(session_id="s2") is None
+        guard.user_message("s1")
+        assert guard.ending(session_id="s1") is None

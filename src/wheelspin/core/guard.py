@@ -18,6 +18,7 @@ from wheelspin.core.memory import Memory, plain_id
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
 from wheelspin.core.step import Step
+from wheelspin.core.telling import crash_of, event_of
 from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from wheelspin.core.tools import ToolTable
 
 __all__ = ["Guard"]
-
-_EVENTS = {Action.WARN: "warning", Action.BLOCK: "block", Action.ABORT: "abort"}
 
 
 class Guard:
@@ -142,16 +141,37 @@ class Guard:
         Give what `before` said to a call, for hosts that attach a warning in another process than they ask in.
 
         Args:
-            call: The call, with its id.
+            call: The call; one without an id is the newest open call that is equal to it.
 
         Returns:
             Its verdict while it is open, `allow` once it is settled, `None` where it was never asked about.
         """
+        try:
+            with self._lock:
+                step = self._step(call)
+        except Exception as crash:
+            self._crashed("guard", crash)
+            self._tell()
+            return None
+        return None if step is None else step.told or ALLOW
+
+    def ending(
+        self, run_id: str | None = None, session_id: str | None = None, *, agent_id: str | None = None
+    ) -> Verdict | None:
+        """
+        Give the verdict that ended a run, for hosts that can end one at other times than a call.
+
+        Args:
+            run_id: The run; without it, the one that the session's next call belongs to.
+            session_id: The session, where the host has more than one.
+            agent_id: The agent.
+
+        Returns:
+            The verdict, which is `abort`; `None` where the run goes on, or has made no call.
+        """
         with self._lock:
-            _, run = self._memory.place(call)
-            call_id = plain_id(call.id)
-            step = run.history.calls.get(call_id) if call_id is not None else None
-            return None if step is None or call_id is None else run.told.get(call_id, ALLOW)
+            run = self._memory.run(run_id, session_id, agent_id)
+            return run.ended if run is not None else None
 
     def compacted(self, session_id: str | None = None, *, ok: bool = True, agent_id: str | None = None) -> None:
         """
@@ -247,7 +267,7 @@ class Guard:
         announced = run.history.calls.get(call_id) if call_id is not None else None
         if announced is not None and announced.kind == "open":
             if announced.signature == signature:
-                return run.told.get(call_id or "", ALLOW)
+                return announced.told or ALLOW
             bond = run.history.forget(announced)
         else:
             bond = bond_of(call, run)
@@ -266,10 +286,8 @@ class Guard:
         verdict = self._verdict(action, finding, call, given)
         if action is Action.ABORT:
             self._end(verdict, call, run)
-        elif step.kind == "open" and call_id is not None:
-            run.told[call_id] = verdict
-            if len(run.told) > run.history.size:
-                del run.told[next(iter(run.told))]
+        elif step.kind == "open":
+            step.told = verdict
         return self._report(verdict, call, run)
 
     def _after(self, call: ToolCall, outcome: Outcome) -> Verdict:
@@ -297,14 +315,20 @@ class Guard:
         changed = settle(step, call, outcome, tool, run)
         if run.said:
             self._ladder.settled(step, run, changed=changed)
-        if run.told and step.id is not None:
-            run.told.pop(step.id, None)
+        step.told = None
         finding = session.window.observe(step) if session.window.left else None
         if finding is None:
             return ALLOW
         verdict = self._verdict(Action.ABORT, finding, call, run.warnings + run.blocks)
         self._end(verdict, call, run)
         return self._report(verdict, call, run)
+
+    def _step(self, call: ToolCall) -> Step | None:
+        """Give the step of a call that was asked about."""
+        session, run = self._memory.place(call)
+        call_id = plain_id(call.id)
+        step = run.history.calls.get(call_id) if call_id is not None else None
+        return step or self._asked(call, call_id, sign(call, self.tools)[1], session, run)[0]
 
     def _asked(
         self, call: ToolCall, call_id: str | None, signature: bytes, session: Session, run: Run
@@ -333,39 +357,15 @@ class Guard:
 
     def _report(self, verdict: Verdict, call: ToolCall, run: Run) -> Verdict:
         """Make the event that goes with a verdict, if it says anything."""
-        finding = verdict.finding
-        due = verdict.due
-        if finding is not None and due is not Action.ALLOW:
-            event = LoopEvent(
-                _EVENTS[due],
-                run_id=run.run_id,
-                session_id=plain_id(call.session_id),
-                agent_id=plain_id(call.agent_id),
-                call_id=plain_id(call.id),
-                tool=shown(call.tool),
-                detector=finding.detector,
-                code=finding.code,
-                level=finding.level,
-                action=due,
-                observed=verdict.observed is not None,
-                count=finding.count,
-                threshold=finding.threshold,
-                fingerprints=tuple(signature.hex() for signature in finding.signatures),
-                reason=verdict.reason,
-            )
+        event = event_of(verdict, call, run.run_id)
+        if event is not None:
             self._events.append(event)
         return verdict
 
     def _crashed(self, part: str, crash: Exception) -> None:
-        """Say that a part of the guard crashed: its type and place, never its text (SPEC 9)."""
         if self.strict:
             raise crash
-        place = crash.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else ""
-        reason = f"{part} crashed with {type(crash).__name__}{where}; the call passed"
-        self._events.append(LoopEvent("crash", code=part, reason=reason, cause=f"{type(crash).__name__}{where}"))
+        self._events.append(crash_of(part, crash))
 
     def _tell(self) -> None:
         """Hand the events to the listeners; one that crashes is told of, too, but not for ever."""

@@ -178,7 +178,9 @@ class Ladder:
         signatures = finding.signatures if self._of(finding.detector).lasts else ()
         known = run.history.blocked(call.signature) if signatures else None
         if known is None:
-            return Pattern(finding.detector, finding.threshold, signatures, finding.count, run.calls, nature=finding.nature)
+            return Pattern(
+                finding.detector, finding.threshold, signatures, finding.count, run.calls, nature=finding.nature
+            )
         known.count = finding.count
         return known
 

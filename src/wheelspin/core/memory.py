@@ -91,6 +91,13 @@ class Memory:
         self._asked, self._placed = asked, (session, run)
         return self._placed
 
+    def run(self, run_id: object, session_id: object, agent_id: object) -> Run | None:
+        """Give the run that a call of these ids would belong to; `None` where it has made none."""
+        whose = _agent(agent_id), plain_id(session_id)
+        session = self._sessions.get(whose)
+        given = plain_id(run_id) or (session.run_id if session else None)
+        return self._runs.get((*whose, (session.prompts if session else 0) if given is None else given))
+
     def run_before(self, call: ToolCall, session: Session) -> Run | None:
         """Give the run before the user spoke last, where runs have no ids: an open call may still belong to it."""
         if session.prompts == 0 or session.run_id is not None or plain_id(call.run_id) is not None:

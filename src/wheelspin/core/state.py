@@ -33,7 +33,6 @@ class Run:
     Attributes:
         history: The newest steps.
         said: Patterns that were warned about, each with the findings since then that were not said.
-        told: The verdicts on open calls with a finding, by call id: a call that is announced again gets the same.
         turn: Id of the message of the model that asked for the newest call.
         rewritten: Signatures that the model asked for and the host ran as another one, which is what will be judged.
         vetoes: How many vetoes the run's newest steps are.
@@ -51,7 +50,6 @@ class Run:
         "rewritten",
         "run_id",
         "said",
-        "told",
         "turn",
         "vetoes",
         "warnings",
@@ -61,7 +59,6 @@ class Run:
         self.run_id = run_id
         self.history = history
         self.said: dict[tuple[str, tuple[bytes, ...]], int] = {}
-        self.told: dict[str, Verdict] = {}
         self.rewritten: dict[bytes, bytes] = {}
         self.turn: str | None = None
         self.vetoes = 0
@@ -110,7 +107,7 @@ class Run:
                 for pattern in patterns
             ],
             "said": [[detector, _hexed(signatures), since] for (detector, signatures), since in self.said.items()],
-            "told": {call: _dump_verdict(verdict) for call, verdict in self.told.items()},
+            "told": [[place, _dump_verdict(step.told)] for place, step in enumerate(steps) if step.told is not None],
             "rewritten": [[asked.hex(), ran.hex()] for asked, ran in self.rewritten.items()],
             "vetoes": self.vetoes,
             "calls": self.calls,
@@ -143,10 +140,11 @@ class Run:
             step.number = number
             if bond and number:
                 step.bind(steps[number - 1], in_message=bond == _IN_MESSAGE)
+        for place, verdict in data["told"]:
+            steps[_number(place)].told = _load_verdict(verdict)
         run = cls(data["run"], History(size, steps, _load_memory(data["memory"], len(steps), size)))
         run.turn = data["turn"]
         run.said = {(detector, _unhexed(signatures)): since for detector, signatures, since in data["said"]}
-        run.told = {call: _load_verdict(verdict) for call, verdict in data["told"].items()}
         run.rewritten = {bytes.fromhex(asked): bytes.fromhex(ran) for asked, ran in data["rewritten"]}
         run.vetoes, run.calls = _number(data["vetoes"]), _number(data["calls"])
         run.warnings, run.blocks = _number(data["warnings"]), _number(data["blocks"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wheelspin.core.events import Verdict
     from wheelspin.core.tools import Tool
 
 __all__ = ["SAME_FAILURE", "UNKNOWN_TOOL", "Pattern", "Step"]
@@ -69,6 +70,7 @@ class Step:
             call that was blocked for it; of a success the shape of its arguments, which is only looked at where
             successes resemble each other.
         is_stale: Whether this signature had this very outcome before, within the history.
+        told: What the guard said to it, while it is open and there was something to say.
     """
 
     __slots__ = (
@@ -84,6 +86,7 @@ class Step:
         "outcome",
         "pattern",
         "signature",
+        "told",
     )
 
     def __init__(
@@ -105,6 +108,7 @@ class Step:
         self.kin: bytes | None = None
         self.is_stale = False
         self.bonds: tuple[int, int] | None = None
+        self.told: Verdict | None = None
 
     @property
     def tool(self) -> str:

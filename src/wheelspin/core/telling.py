@@ -1,0 +1,51 @@
+"""What listeners hear of a verdict, and of a crash: ids, counts and fingerprints (SPEC 8 and 9)."""
+
+from __future__ import annotations
+
+from wheelspin.core.advice import shown
+from wheelspin.core.events import Action
+from wheelspin.core.memory import plain_id
+from wheelspin.core.record import LoopEvent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wheelspin.core.events import ToolCall, Verdict
+
+__all__ = ["crash_of", "event_of"]
+
+_KINDS = {Action.WARN: "warning", Action.BLOCK: "block", Action.ABORT: "abort"}
+
+
+def event_of(verdict: Verdict, call: ToolCall, run_id: str | None) -> LoopEvent | None:
+    """Give the event that goes with a verdict; `None` where it says nothing."""
+    finding = verdict.finding
+    due = verdict.due
+    if finding is None or due is Action.ALLOW:
+        return None
+    return LoopEvent(
+        _KINDS[due],
+        run_id=run_id,
+        session_id=plain_id(call.session_id),
+        agent_id=plain_id(call.agent_id),
+        call_id=plain_id(call.id),
+        tool=shown(call.tool),
+        detector=finding.detector,
+        code=finding.code,
+        level=finding.level,
+        action=due,
+        observed=verdict.observed is not None,
+        count=finding.count,
+        threshold=finding.threshold,
+        fingerprints=tuple(signature.hex() for signature in finding.signatures),
+        reason=verdict.reason,
+    )
+
+
+def crash_of(part: str, crash: Exception) -> LoopEvent:
+    """Say that a part of the guard crashed: the exception's type and place, never its text (SPEC 9)."""
+    place = crash.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else ""
+    cause = f"{type(crash).__name__}{where}"
+    return LoopEvent("crash", code=part, reason=f"{part} crashed with {cause}; the call passed", cause=cause)
