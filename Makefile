@@ -13,13 +13,17 @@ else
   INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-deep check format bench eval docs clean
+.PHONY: demo test test-agents test-deep check format bench eval docs clean
 
 demo: $(VENV)/.installed
 	@examples/demo.sh $(BIN)/wheelspin
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
+
+test-agents: $(VENV)/.test
+	$(BIN)/python -m tests.agents.setup .venv-agents
+	WHEELSPIN_AGENTS=$(CURDIR)/.venv-agents $(BIN)/python -m pytest tests/agents
 
 test-deep: $(VENV)/.test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
@@ -45,7 +49,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m docs.make_detectors
 
 clean:
-	rm -rf $(VENV) .venv-eval
+	rm -rf $(VENV) .venv-agents .venv-eval
 
 $(VENV)/.installed: pyproject.toml
 	$(CREATE)

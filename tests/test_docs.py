@@ -22,8 +22,12 @@ from tests.conftest import ROOT
 from wheelspin.cli import main
 from wheelspin.config import config_from, key_of, values_of
 from wheelspin.core.detectors import DETECTORS
+from wheelspin.installer import Installer
+from wheelspin.installers import installers
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+COMMAND = re.compile(r"[^\s\"]*python\S* -S -I \S*/hook\.py")
+HOOK = "python -S -I ~/.local/state/wheelspin/hook.py"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NO_COMMANDS = {"make", "pip"}
 MODULES = [
@@ -45,6 +49,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     text = json.dumps({"agents": {"list": [{"id": "safe-runner", **block}]}})
     (tmp_path / "openclaw.json5").write_text(text)
     monkeypatch.chdir(tmp_path)
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
 
 
@@ -95,6 +102,21 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
         if heading:
             headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
             assert heading in {text.lower().replace(" ", "-") for text in headings}, target
+
+
+@pytest.mark.parametrize("installer", installers(), ids=lambda installer: installer.host)
+def test_a_host_page_shows_what_is_written(
+    installer: Installer, desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """But for the paths of the user's Python and of the hook."""
+    assert main(["install", installer.host]) == 0
+    written = COMMAND.sub(HOOK, installer.settings("user").read_text())
+    page = ROOT / "docs" / "hosts" / f"{installer.host}.md"
+    if installer.settings("user").suffix != ".json":
+        assert written in {COMMAND.sub(HOOK, text) for _, text in BLOCK.findall(page.read_text())}
+        return
+    shown = [json.loads(COMMAND.sub(HOOK, text)) for text in _blocks(page, "json")]
+    assert json.loads(written) in shown
 
 
 def test_every_make_target_that_is_named_is_there() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import shared
-from wheelspin import hook
-from wheelspin.hook import answer
+from wheelspin import hook_process as hook
+from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
 
 BASE = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
@@ -54,7 +54,7 @@ def _bash(number: int, shown: Any, command: str = "npm test") -> tuple[str, Any,
 
 def _loop(times: int, shown: str = "1 failing") -> list[tuple[Any, Any]]:
     """Make one call so many times, and give the replies to each."""
-    replies = []
+    replies: list[tuple[Any, Any]] = []
     for number in range(1, times + 1):
         before = answer(HOOK, _pre(number))
         text = "PreToolUse:Bash hook error: denied" if before else shown
@@ -90,7 +90,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
     """With the outcome that shows it."""
     _loop(2)
     assert answer(HOOK, {**BASE, "hook_event_name": "PostCompact", "trigger": "auto"}) is None
-    replies = []
+    replies: list[Any] = []
     for number in range(10, 13):
         answer(HOOK, _pre(number))
         replies.append(answer(HOOK, _batch(_bash(number, "1 failing"))))
@@ -106,7 +106,7 @@ MISSING = "<tool_use_error>Error: No such tool available: Frobnicate</tool_use_e
 
 def test_a_tool_that_is_not_there_is_seen_although_it_is_never_asked_about() -> None:
     """Only the batch tells of it; the model is told, and in the end the run ends."""
-    replies = []
+    replies: list[Any] = []
     for number in range(24):
         call = (
             "Frobnicate",
@@ -124,7 +124,7 @@ def test_a_tool_that_is_not_there_is_seen_although_it_is_never_asked_about() -> 
 
 def test_parallel_calls_may_finish_in_any_order() -> None:
     """Each outcome finds its call by its id, and no call counts twice."""
-    replies = []
+    replies: list[Any] = []
     for turn in range(12):
         numbers = [turn * 3, turn * 3 + 1, turn * 3 + 2]
         for number in numbers[::-1]:
@@ -133,7 +133,7 @@ def test_parallel_calls_may_finish_in_any_order() -> None:
         replies.append(answer(HOOK, _batch(*calls)))
 
     assert [turn for turn, reply in enumerate(replies) if reply] == [10]
-    told = replies[10]["hookSpecificOutput"]["additionalContext"]  # type: ignore[index]
+    told = replies[10]["hookSpecificOutput"]["additionalContext"]
     assert told.startswith("Loop detected: `Bash` was called 10 times")
     (record,) = _records()
     assert (record["calls"], record["run_id"], record["session_id"]) == (36, "p1", "s1")
@@ -215,7 +215,7 @@ class TestProcess:
         monkeypatch.setattr(hook, "_limit", lambda _: None)
         code = hook.main(list(arguments))
         out.flush()
-        return code, out.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        return code, out.buffer.getvalue().decode()
 
     def test_it_reads_a_payload_and_writes_a_reply(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """One JSON object, or nothing."""

@@ -1,0 +1,70 @@
+"""`wheelspin install` and `uninstall`: put a host's hooks into its own settings, and take them out."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from wheelspin import installer as work
+from wheelspin.hooks import HOOKS, hook_named
+from wheelspin.installer import SCOPES, Change
+from wheelspin.installers import installer_for
+
+__all__ = ["add_to"]
+
+
+def add_to(verbs: Any) -> None:
+    """Add both verbs to the parser."""
+    for name, what, run in (
+        ("install", "guard a command-line agent: put the hooks into its settings", _install),
+        ("uninstall", "take the hooks out of an agent's settings again", _uninstall),
+    ):
+        parser = verbs.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        parser.add_argument("host", choices=tuple(HOOKS), metavar="HOST", help=", ".join(HOOKS))
+        parser.add_argument(
+            "--scope",
+            choices=SCOPES,
+            default="user",
+            help="the user's settings, or those of the project in this folder",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+        parser.set_defaults(run=run)
+
+
+def _install(options: argparse.Namespace) -> int:
+    installer = installer_for(options.host)
+    change = work.installed(installer, options.scope)
+    if not options.dry_run:
+        work.write_launcher()
+    if _write(change, options):
+        preset = hook_named(options.host).preset
+        why = f"the preset `{preset}`" + (", since it stops runs early itself" if preset == "early" else "")
+        verb = "would be" if options.dry_run else "is"
+        print(f"{installer.title} {verb} guarded from its next session on, with {why}.")
+    else:
+        print(f"{change.path}: nothing to change, {installer.title} is guarded already")
+    for note in installer.notes(options.scope):
+        print(f"note: {note}")
+    return 0
+
+
+def _uninstall(options: argparse.Namespace) -> int:
+    installer = installer_for(options.host)
+    change = work.removed(installer, options.scope)
+    if _write(change, options):
+        verb = "would be" if options.dry_run else "is"
+        print(f"{installer.title} {verb} no longer guarded. What was remembered of its sessions stays in the store.")
+    else:
+        print(f"{change.path}: nothing to change, no hook of Wheelspin is in it")
+    return 0
+
+
+def _write(change: Change, options: argparse.Namespace) -> bool:
+    """Show a change and write it; `False` where there is none."""
+    if change.before == change.after:
+        return False
+    print(change.diff, end="")
+    if not options.dry_run:
+        backup = work.write(change)
+        print(f"{change.path}: written" + (f"; what was there is in {backup.name}" if backup else ""))
+    return True

@@ -1,0 +1,123 @@
+"""
+The process that a host starts for each of its events: stdin to stdout, within a limit.
+
+Here is all that is the same for every host: reading, asking, writing, and failing open. Whatever goes wrong, the
+host's call passes, and one line on stderr and in the log says what it was.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, NoReturn
+
+    from wheelspin.hook import Hook
+
+__all__ = ["answer", "main"]
+
+LIMIT = 5.0
+"""Seconds after which a hook gives up and lets the call pass."""
+_SWEEP_EVERY = 256
+_KEPT = 14 * 24 * 3600.0
+"""Seconds for which a session is remembered after its newest event."""
+_LONGEST_LOG = 1 << 20
+
+
+def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) -> Mapping[str, Any] | None:
+    """
+    Take in one payload, with the user's store and settings.
+
+    Args:
+        hook: The host's hook.
+        payload: What the host says.
+        clock: Gives the time in seconds since the epoch.
+
+    Returns:
+        The reply; `None` for nothing.
+
+    Raises:
+        StoreError: What is remembered cannot be read or written.
+        ConfigError: The user's configuration has faults.
+    """
+    event = hook.event(payload)
+    if event is None:
+        return None
+    from wheelspin.hook import act
+    from wheelspin.launcher import settings_for
+    from wheelspin.places import store_path
+    from wheelspin.session import Sessions
+    from wheelspin.stores import open_store
+
+    settings = settings_for(hook.name, hook.preset)
+    store = open_store(store_path())
+    try:
+        sessions = Sessions(store, settings, tools=hook.tools, clock=clock, damaged=_log)
+        verdicts = sessions.act(event.key, lambda guard: act(event, guard))
+        if event.kind == "prompt" and os.getpid() % _SWEEP_EVERY == 0:
+            store.sweep(clock() - _KEPT)
+    finally:
+        store.close()
+    return hook.reply(event, verdicts)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run as a host's hook: the host's name is the argument, its payload is on stdin. Always ends with 0."""
+    name = (sys.argv[1:] if arguments is None else arguments)[:1]
+    try:
+        _limit(LIMIT)
+        import json
+
+        from wheelspin.hooks import hook_named
+
+        payload = json.loads(sys.stdin.buffer.read())
+        reply = answer(hook_named(name[0] if name else ""), payload) if isinstance(payload, dict) else None
+        if reply is not None:
+            sys.stdout.buffer.write(json.dumps(reply).encode())
+            sys.stdout.buffer.flush()
+    except Exception as problem:
+        _log(_said(problem))
+    return 0
+
+
+def _limit(seconds: float) -> None:
+    """Let the process end quietly when its time is over."""
+    import signal
+
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _over)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _over(*_: object) -> NoReturn:
+    _log(f"it took longer than {LIMIT:.0f} seconds; the call passed")
+    os._exit(0)
+
+
+def _said(problem: Exception) -> str:
+    """Say what went wrong: a text of ours, or the type alone, since the text of another may hold anything."""
+    from wheelspin.errors import WheelspinError
+
+    if isinstance(problem, WheelspinError):
+        return problem.diagnostics()
+    return f"it crashed with {type(problem).__name__}; the call passed"
+
+
+def _log(text: str) -> None:
+    """Write a line to stderr and to the log; a log that cannot be written is left alone."""
+    print(f"wheelspin: {text}", file=sys.stderr)
+    from wheelspin.places import log_path
+
+    path = log_path()
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        if os.path.exists(path) and os.path.getsize(path) > _LONGEST_LOG:
+            os.replace(path, f"{path}.1")
+        with open(path, "a", encoding="utf-8") as log:
+            log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%S')} {text}\n")
+    except OSError:
+        pass

@@ -1,0 +1,299 @@
+"""
+The contract of an installer, and what all share: putting hooks into a host's own settings file, and taking them out.
+
+Everything else in the file stays as it is. What is written goes beside the file first, a copy of what was there is
+kept, and doing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from wheelspin.errors import ConfigError, Fault
+from wheelspin.places import state_folder
+from wheelspin.splice import SpliceError, with_item, without_items
+
+__all__ = [
+    "SCOPES",
+    "Change",
+    "Entry",
+    "Installer",
+    "command_for",
+    "installed",
+    "is_installed",
+    "launcher_path",
+    "removed",
+    "words_for",
+    "write",
+    "write_launcher",
+]
+
+SCOPES = ("user", "project")
+_LAUNCHER = """\
+# Starts Wheelspin's hook. Written by `wheelspin install`; whatever goes wrong, the host's call passes.
+import gc, os, sys
+gc.disable()
+sys.path[:0] = {paths!r}
+try:
+    from wheelspin.hook_process import main
+    main()
+    sys.stdout.flush()
+except Exception as problem:
+    print(f"wheelspin: the hook cannot start ({{type(problem).__name__}}); the call passed", file=sys.stderr)
+os._exit(0)
+"""
+
+
+class Entry(NamedTuple):
+    """What is put into a list of a settings file."""
+
+    path: tuple[str, ...]
+    """The keys that lead to the list."""
+    item: Any
+
+
+class Installer:
+    """
+    The installer of one host.
+
+    Attributes:
+        host: The host's name, as its hook has it.
+        title: What people call it.
+        home: The folder that is there where the host is installed, under the user's home.
+        program: The command that starts it.
+    """
+
+    __slots__ = ()
+
+    host = ""
+    title = ""
+    home = ""
+    program = ""
+
+    def settings(self, scope: str) -> Path:
+        """Give the file of a scope that hooks are put into: the user's, or that of the project in this folder."""
+        raise NotImplementedError
+
+    def entries(self, command: str) -> list[Entry]:
+        """Give what is put into a settings file that holds other things too; `command` starts the hook."""
+        return []
+
+    def file(self, command: list[str]) -> str | None:
+        """Give the whole text of the file, where it is ours alone; `command` starts the hook, word by word."""
+        return None
+
+    def notes(self, scope: str) -> list[str]:
+        """Give what the user has to know or to do besides."""
+        return []
+
+    def is_trusted(self, scope: str) -> bool | None:
+        """Tell whether the host runs the hook without asking; `None` where it has no such thing."""
+        return None
+
+
+class Change(NamedTuple):
+    """What becomes of a file; one that is left empty goes."""
+
+    path: Path
+    before: str
+    after: str
+    keeps: bool = True
+    """Whether a copy of what was there is kept: it is the user's, and not a file of ours."""
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff; empty where nothing changes."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            str(self.path),
+            f"{self.path} (new)",
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def launcher_path() -> Path:
+    """Give the program that a host starts: its place never changes, since some hosts trust a hook by its command."""
+    return Path(state_folder()) / "hook.py"
+
+
+def words_for(host: str) -> list[str]:
+    """Give the command of a host's hook, word by word."""
+    return [sys.executable, "-S", "-I", str(launcher_path()), host]
+
+
+def command_for(host: str) -> str:
+    """Give the command line of a host's hook."""
+    return shlex.join(words_for(host))
+
+
+def installed(installer: Installer, scope: str) -> Change:
+    """
+    Give what installing changes.
+
+    Raises:
+        ConfigError: The host's settings cannot be read, or are of another shape.
+    """
+    path, before = _read(installer, scope)
+    own = installer.file(words_for(installer.host))
+    if own is not None:
+        return Change(path, before, own, keeps=_is_foreign(before))
+    after = before
+    with _told(path):
+        after = _without(installer, after)
+        for entry in installer.entries(command_for(installer.host)):
+            after = with_item(after, entry.path, entry.item)
+        if _same(installer, before):
+            after = before
+    return Change(path, before, after)
+
+
+def removed(installer: Installer, scope: str) -> Change:
+    """
+    Give what uninstalling changes.
+
+    Raises:
+        ConfigError: The host's settings cannot be read, or are of another shape.
+    """
+    path, before = _read(installer, scope)
+    own = installer.file(words_for(installer.host))
+    if own is not None:
+        return Change(path, before, before if _is_foreign(before) else "", keeps=False)
+    with _told(path):
+        return Change(path, before, _without(installer, before))
+
+
+def is_installed(installer: Installer, scope: str) -> bool:
+    """Tell whether the host's settings hold the hook as it would be installed now."""
+    path, text = _read(installer, scope)
+    own = installer.file(words_for(installer.host))
+    if own is not None:
+        return text == own
+    with _told(path):
+        return _same(installer, text)
+
+
+def write(change: Change) -> Path | None:
+    """
+    Write a change.
+
+    Returns:
+        The copy of what was there; `None` where there was nothing.
+
+    Raises:
+        ConfigError: It cannot be written; what was there is untouched.
+    """
+    path = change.path.resolve()
+    backup = None
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if change.keeps and path.exists():
+            stamp = time.strftime("%Y%m%d-%H%M%S")
+            backup = path.with_name(f"{path.name}.before-wheelspin-{stamp}")
+            if not backup.exists():
+                backup.write_text(change.before, encoding="utf-8", newline="")
+        if not change.after:
+            path.unlink(missing_ok=True)
+            return backup
+        beside.write_text(change.after, encoding="utf-8", newline="")
+        if path.exists():
+            beside.chmod(path.stat().st_mode)
+        beside.replace(path)
+    except OSError as problem:
+        beside.unlink(missing_ok=True)
+        why = problem.strerror or str(problem)
+        raise ConfigError(
+            str(change.path), [Fault("", f"it cannot be written ({why})", hint="mend its rights, and try again")]
+        ) from None
+    return backup
+
+
+def write_launcher() -> Path:
+    """
+    Write the program that hosts start.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
+    path = launcher_path()
+    places = {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))}
+    text = _LAUNCHER.format(paths=sorted(places))
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        write(Change(path, before, text, keeps=False))
+    return path
+
+
+def _read(installer: Installer, scope: str) -> tuple[Path, str]:
+    path = installer.settings(scope)
+    try:
+        return path, path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return path, ""
+    except (OSError, UnicodeDecodeError) as problem:
+        why = getattr(problem, "strerror", None) or "it is no UTF-8 text"
+        hint = f"mend it, so that {installer.title} can read it too"
+        raise ConfigError(str(path), [Fault("", f"it cannot be read ({why})", hint=hint)]) from None
+
+
+def _is_foreign(text: str) -> bool:
+    """Tell whether a file that should be ours alone is somebody else's."""
+    return bool(text) and str(launcher_path()) not in text
+
+
+def _without(installer: Installer, text: str) -> str:
+    for path in dict.fromkeys(entry.path for entry in installer.entries("")):
+        text = without_items(text, path, lambda item: _is_ours(item, installer.host))
+    return text
+
+
+def _same(installer: Installer, text: str) -> bool:
+    """Tell whether a text holds each entry once, and no other of ours."""
+    wanted = installer.entries(command_for(installer.host))
+    found: list[Any] = []
+
+    def see(item: Any) -> bool:
+        if _is_ours(item, installer.host):
+            found.append(item)
+        return False
+
+    for path in dict.fromkeys(entry.path for entry in wanted):
+        without_items(text, path, see)
+    return found == [entry.item for entry in wanted]
+
+
+def _is_ours(item: Any, host: str) -> bool:
+    """Tell whether an entry starts our hook of a host, with whatever Python."""
+    return any(f"{launcher_path()} {host}" in text.replace("'", "") for text in _texts(item))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+class _told:  # noqa: N801 - a context manager, which reads as a word
+    """Tell that a settings file is no JSON as an error of the configuration."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Nothing is prepared."""
+
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        if isinstance(problem, SpliceError):
+            fault = Fault("", str(problem), hint="mend it first: nothing was changed")
+            raise ConfigError(str(self._path), [fault]) from None

@@ -1,0 +1,207 @@
+"""
+Change single places of a JSON text, and leave every other byte as it is: settings files belong to the user.
+
+The text may have comments (`//`, `/* */`) and commas at the end, as many hosts allow. What is inserted takes over the
+indentation that it finds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["SpliceError", "with_item", "without_items"]
+
+_BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SCALAR = re.compile(r"[^\s,\]}/]+")
+_INDENT = "  "
+
+
+class SpliceError(ValueError):
+    """A text is no JSON, or has something else where a list or an object is expected."""
+
+
+class _Node(NamedTuple):
+    """A value in a text."""
+
+    kind: str
+    start: int
+    end: int
+    keys: tuple[str, ...]
+    parts: tuple[_Node, ...]
+    starts: tuple[int, ...]
+    """Where each member begins: at its key, or at the item itself."""
+
+
+def with_item(text: str, path: Sequence[str], item: Any) -> str:
+    """
+    Give a text with an item appended to a list; the list, and the objects on the way to it, are made where missing.
+
+    Args:
+        text: A JSON text; an empty one is an empty object.
+        path: The keys that lead to the list.
+        item: The item.
+
+    Raises:
+        SpliceError: The text is no JSON, or has no object or list where the path leads.
+
+    Example:
+        >>> print(with_item('{"a": 1}', ["hooks", "Pre"], {"x": 2}))
+        {"a": 1,
+          "hooks": {
+            "Pre": [
+              {
+                "x": 2
+              }
+            ]
+          }
+        }
+    """
+    if not text.strip():
+        text = "{}\n"
+    node = _read(text)
+    for depth, key in enumerate(path):
+        if node.kind != "object":
+            raise SpliceError(f"`{'.'.join(path[:depth]) or 'the file'}` is no object")
+        if key not in node.keys:
+            value: Any = [item]
+            for missing in reversed(path[depth + 1 :]):
+                value = {missing: value}
+            return _insert(text, node, depth, f"{json.dumps(key)}: {_written(value, depth + 1)}")
+        node = node.parts[len(node.keys) - 1 - node.keys[::-1].index(key)]
+    if node.kind != "array":
+        raise SpliceError(f"`{'.'.join(path)}` is no list")
+    return _insert(text, node, len(path), _written(item, len(path) + 1))
+
+
+def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool]) -> str:
+    """
+    Give a text without some items of a list; a list that is empty then goes with its key, and so do empty objects.
+
+    Args:
+        text: A JSON text.
+        path: The keys that lead to the list; where it is not there, nothing is changed.
+        is_meant: Tells of an item whether it is to go.
+
+    Raises:
+        SpliceError: The text is no JSON.
+
+    Example:
+        >>> without_items('{"a": 1, "hooks": {"Pre": [7]}}', ["hooks", "Pre"], lambda item: item == 7)
+        '{"a": 1}'
+    """
+    while text.strip():
+        nodes = [_read(text)]
+        for key in path:
+            node = nodes[-1]
+            if node.kind != "object" or key not in node.keys:
+                return text
+            nodes.append(node.parts[node.keys.index(key)])
+        found = nodes[-1]
+        if found.kind != "array":
+            return text
+        values = [_value(text[part.start : part.end]) for part in found.parts]
+        meant = [place for place, value in enumerate(values) if is_meant(value)]
+        if not meant:
+            return text
+        text = _cut(text, nodes, path, meant[0])
+    return text
+
+
+def _cut(text: str, nodes: list[_Node], path: Sequence[str], place: int) -> str:
+    """Cut an item, or the outermost member that holds nothing else."""
+    depth = len(nodes) - 1
+    while depth and len(nodes[depth].parts) == 1:
+        depth -= 1
+        place = nodes[depth].keys.index(path[depth])
+    node = nodes[depth]
+    if len(node.parts) == 1:
+        return text[: node.start + 1] + text[node.end - 1 :]
+    if place + 1 < len(node.parts):
+        return text[: node.starts[place]] + text[node.starts[place + 1] :]
+    return text[: node.parts[place - 1].end] + text[node.parts[place].end :]
+
+
+def _insert(text: str, node: _Node, depth: int, written: str) -> str:
+    """Write a member at the end of an object or a list."""
+    unit = _INDENT * (depth + 1)
+    if node.parts:
+        end = node.parts[-1].end
+        line = text.rfind("\n", 0, node.starts[-1]) + 1
+        before = text[line : node.starts[-1]]
+        if not before.strip():
+            written = written.replace("\n" + unit, "\n" + before)
+            unit = before
+        rest = text[end : node.end - 1]
+        comma = "" if rest.lstrip().startswith(",") else ","
+        if not comma:
+            end += rest.index(",") + 1
+            rest = text[end : node.end - 1]
+        close = rest if "\n" in rest else "\n" + _INDENT * depth
+        return f"{text[:end]}{comma}\n{unit}{written}{close}{text[node.end - 1 :]}"
+    close = "\n" + _INDENT * depth
+    return f"{text[: node.start + 1]}\n{unit}{written}{close}{text[node.end - 1 :]}"
+
+
+def _written(value: Any, depth: int) -> str:
+    return json.dumps(value, indent=_INDENT, ensure_ascii=False).replace("\n", "\n" + _INDENT * depth)
+
+
+def _value(text: str) -> Any:
+    """Decode a value; one with comments in it is none of ours."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _read(text: str) -> _Node:
+    start = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    node = _node(text, start)
+    if _skip(text, node.end) != len(text):
+        raise SpliceError("there is more than one value in it")
+    return node
+
+
+def _skip(text: str, place: int) -> int:
+    match = _BLANK.match(text, place)
+    return match.end() if match else place
+
+
+def _node(text: str, start: int) -> _Node:
+    sign = text[start : start + 1]
+    if sign in {"{", "["}:
+        return _holder(text, start, sign)
+    match = _STRING.match(text, start) if sign == '"' else _SCALAR.match(text, start)
+    if match is None:
+        raise SpliceError(f"it is no JSON at place {start + 1}")
+    return _Node("string" if sign == '"' else "scalar", start, match.end(), (), (), ())
+
+
+def _holder(text: str, start: int, sign: str) -> _Node:
+    """Read an object or a list."""
+    end_sign = "}" if sign == "{" else "]"
+    keys: list[str] = []
+    parts: list[_Node] = []
+    starts: list[int] = []
+    place = _skip(text, start + 1)
+    while text[place : place + 1] != end_sign:
+        starts.append(place)
+        if sign == "{":
+            key = _STRING.match(text, place)
+            colon = _skip(text, key.end()) if key else place
+            if key is None or text[colon : colon + 1] != ":":
+                raise SpliceError(f"it is no JSON at place {place + 1}")
+            keys.append(json.loads(key.group()))
+            place = _skip(text, colon + 1)
+        parts.append(_node(text, place))
+        place = _skip(text, parts[-1].end)
+        if text[place : place + 1] == ",":
+            place = _skip(text, place + 1)
+        elif text[place : place + 1] != end_sign:
+            raise SpliceError(f"it is no JSON at place {place + 1}")
+    kind = "object" if sign == "{" else "array"
+    return _Node(kind, start, place + 1, tuple(keys), tuple(parts), tuple(starts))

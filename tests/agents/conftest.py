@@ -1,0 +1,115 @@
+"""What the tests with real agents share: a home of their own, the installed hook, and a program that is run in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.agents.setup import AGENTS
+from wheelspin import Replay
+from wheelspin.cli import main
+from wheelspin.core.settings import settings_from
+from wheelspin.source import Source
+from wheelspin.stores.sqlite import SqliteStore
+from wheelspin.transcripts import reader_for
+
+FOLDER = Path(os.environ.get("WHEELSPIN_AGENTS", ""))
+SECONDS = 120
+
+
+class Ended(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Give its output as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
+
+
+class Home:
+    """A user's home with one agent in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.work = path / "work"
+        self.work.mkdir(parents=True)
+
+    def install(self, host: str) -> None:
+        """Install the hook as a user does."""
+        assert main(["install", host]) == 0
+
+    def configure(self, block: str) -> None:
+        """Write the user's configuration."""
+        place = self.path / ".config" / "wheelspin" / "config.json5"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"{{tools: {{loopDetection: {block}}}}}")
+
+    def run(self, command: list[str], **environment: str) -> Ended:
+        """Run a program here, with nothing of the machine's own settings."""
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
+        ended = subprocess.run(  # noqa: S603 - the agent under test
+            command,
+            cwd=self.work,
+            env={**kept, "HOME": str(self.path), **environment},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give the records of the guarded runs, the newest first."""
+        return [run.record for run in SqliteStore(str(self.path / ".local/state/wheelspin/sessions.db")).runs()]
+
+    def log(self) -> str:
+        """Give what went wrong in hooks."""
+        path = self.path / ".local/state/wheelspin/hooks.log"
+        return path.read_text() if path.exists() else ""
+
+
+def replayed(transcript: Path, preset: str = "standard") -> list[tuple[str, int, str, int]]:
+    """
+    Give what a replay of the transcript that a host wrote would have done.
+
+    Returns:
+        Action, number of the call, code, and how often it was, for each thing that was to be said.
+    """
+    source = Source(transcript)
+    reader = reader_for(source)
+    replay = Replay(settings=settings_from({"enabled": True, "preset": preset}), tools=reader.tools)
+    return [
+        (sighting.action.value, sighting.call, sighting.code, sighting.times)
+        for run in replay.scan(reader.read(source))
+        for sighting in run.sightings
+    ]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Give a home, and make it that of this process."""
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return Home(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[[str], str]:
+    """Give the program of a host."""
+
+    def find(host: str) -> str:
+        agent = next(agent for agent in AGENTS if agent.host == host)
+        return str(next((FOLDER / host).glob(agent.program)))
+
+    return find

@@ -1,0 +1,95 @@
+"""The real Claude Code, guarded, against a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.agents.conftest import Ended, Home, replayed
+from tests.agents.scripted_model import Ask, ScriptedModel
+
+ECHO: list[Ask] = [("Bash", {"command": "echo hi", "description": "say hi"})]
+
+
+@pytest.fixture
+def claude(home: Home, program: Callable[[str], str]) -> Callable[[ScriptedModel], Ended]:
+    """Give what runs a prompt in a guarded Claude Code."""
+    home.install("claude-code")
+    flags = ["--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
+
+    def run(model: ScriptedModel) -> Ended:
+        return home.run(
+            [program("claude-code"), "-p", "run the command", *flags],
+            ANTHROPIC_BASE_URL=model.url,
+            ANTHROPIC_API_KEY="none",
+            CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
+            DISABLE_AUTOUPDATER="1",
+            IS_SANDBOX="1",
+        )
+
+    return run
+
+
+def _transcript(home: Home) -> Path:
+    (transcript,) = (home.path / ".claude" / "projects").rglob("*.jsonl")
+    return transcript
+
+
+def test_a_loop_is_warned_about_blocked_and_ended(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+    """At the documented counts; the model reads the warning with a result, and the transcript replays to the same."""
+    with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:
+        ended = claude(model)
+        shown, heard = model.shown(), model.heard()
+
+    assert ended.lines()[-1]["terminal_reason"] == "hook_stopped"
+    assert model.turns == 31
+    assert [number for number, (_, is_error) in enumerate(shown, 1) if is_error] == list(range(21, 31))
+    assert "Loop detected: `Bash` was called 20 times" in shown[20][0]
+    assert "hook additional context: Loop detected: `Bash` was called 10 times" in heard
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"], record["code"], record["ended_at_call"]) == (
+        *(31, 1, 11),
+        *("global_circuit_breaker", 31),
+    )
+    assert replayed(_transcript(home)) == [
+        ("warn", 11, "generic_repeat", 1),
+        ("block", 21, "generic_repeat", 10),
+        ("abort", 31, "global_circuit_breaker", 1),
+    ]
+    assert home.log() == ""
+
+
+def test_work_is_left_alone(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+    """No word reaches the model, and the task ends by itself."""
+    with ScriptedModel(lambda turn: [("Bash", {"command": f"echo step {turn}"})] if turn < 25 else []) as model:
+        ended = claude(model)
+        assert "Loop detected" not in model.heard()
+
+    assert ended.lines()[-1]["terminal_reason"] == "completed"
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"]) == (25, 0, 0)
+    assert home.log() == ""
+
+
+def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+    """A compaction arms the guard, and three equal outcomes after it are enough."""
+    tokens = {4: 990_000}
+    with ScriptedModel(lambda turn: ECHO if turn < 30 else [], lambda turn: tokens.get(turn, 100)) as model:
+        ended = claude(model)
+
+    assert model.shortened == 1
+    assert ended.lines()[-1]["terminal_reason"] == "hook_stopped"
+    assert home.records()[0]["code"] == "compaction_loop_persisted"
+    assert [action for action, *_ in replayed(_transcript(home))] == ["abort"]
+
+
+def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+    """Three calls of each message count; a tool that is not there never reaches the hook that asks."""
+    three = [("Bash", {"command": f"echo {number}"}) for number in range(3)]
+    with ScriptedModel(lambda turn: three if turn < 4 else [("Frobnicate", {})] if turn < 16 else []) as model:
+        claude(model)
+        assert "Loop detected: `Frobnicate` was called 10 times although there is no such tool" in model.heard()
+
+    assert home.records()[0]["calls"] == 24
