@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wheelspin.core.detector import Detector
     from wheelspin.core.events import Finding, Outcome, ToolCall
     from wheelspin.core.record import RunRecord
-    from wheelspin.core.state import Run, Session
+    from wheelspin.core.state import Run
     from wheelspin.core.tools import ToolTable
 
 __all__ = ["Guard"]
@@ -173,6 +173,35 @@ class Guard:
             run = self._memory.run(run_id, session_id, agent_id)
             return run.ended if run is not None else None
 
+    def allow(
+        self,
+        run_id: str | None = None,
+        session_id: str | None = None,
+        *,
+        agent_id: str | None = None,
+        signature: str | None = None,
+        by: str | None = None,
+    ) -> int:
+        """
+        Let runs go on, since the user says so: what is blocked is free and counted anew, and an end is taken back.
+
+        Args:
+            run_id: The run; without it, all that match the rest.
+            session_id: Its session.
+            agent_id: Its agent.
+            signature: Free only the pattern of this call: a signature as records and events have it, in hexadecimal.
+            by: Who says so, for the record.
+
+        Returns:
+            How many runs were freed: those that match, and with a signature those in which it is blocked.
+        """
+        with self._lock:
+            runs = self._memory.runs(run_id, session_id, agent_id)
+            meant = [run for run in runs if signature is None or signature in run.blocked()]
+            for run in meant:
+                run.allow(signature, by, self._clock() if self._clock else None)
+            return len(meant)
+
     def compacted(self, session_id: str | None = None, *, ok: bool = True, agent_id: str | None = None) -> None:
         """
         Arm the post-compaction guard: the context of this session was shortened and the run goes on (SPEC 7).
@@ -300,7 +329,7 @@ class Guard:
         call_id = plain_id(call.id)
         step = run.history.calls.get(call_id) if call_id is not None else None
         if step is None:
-            step, run = self._asked(call, call_id, signature, session, run)
+            step, run = self._memory.asked(call, call_id, signature, session, run)
         if run.ended is not None:
             return self._report(run.ended, call, run)
         if outcome.kind in {"missing", "veto"} or (step is not None and step.kind != "open"):
@@ -328,18 +357,7 @@ class Guard:
         session, run = self._memory.place(call)
         call_id = plain_id(call.id)
         step = run.history.calls.get(call_id) if call_id is not None else None
-        return step or self._asked(call, call_id, sign(call, self.tools)[1], session, run)[0]
-
-    def _asked(
-        self, call: ToolCall, call_id: str | None, signature: bytes, session: Session, run: Run
-    ) -> tuple[Step | None, Run]:
-        """Give the step that an outcome belongs to, and its run, where the run has no call of this id (SPEC 3)."""
-        if call_id is None:
-            return run.history.open_call(run.rewritten.get(signature, signature)), run
-        before = self._memory.run_before(call, session)
-        if before is not None and call_id in before.history.calls:
-            return before.history.calls[call_id], before
-        return None, run
+        return step or self._memory.asked(call, call_id, sign(call, self.tools)[1], session, run)[0]
 
     def _verdict(self, action: Action, finding: Finding, call: ToolCall, given: int) -> Verdict:
         """Make a verdict; `given` is how many pieces of advice the run has had, so that the next one is another."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from wheelspin.core.events import ToolCall
     from wheelspin.core.record import RunRecord
+    from wheelspin.core.step import Step
 
 __all__ = ["Memory", "plain_id"]
 
@@ -98,7 +99,27 @@ class Memory:
         given = plain_id(run_id) or (session.run_id if session else None)
         return self._runs.get((*whose, (session.prompts if session else 0) if given is None else given))
 
-    def run_before(self, call: ToolCall, session: Session) -> Run | None:
+    def runs(self, run_id: object, session_id: object, agent_id: object) -> list[Run]:
+        """Give the runs that match all the ids that are given."""
+        run, session, agent = plain_id(run_id), plain_id(session_id), _agent(agent_id)
+        return [
+            found
+            for key, found in self._runs.items()
+            if agent in {None, key[0]} and session in {None, key[1]} and run in {None, found.run_id}
+        ]
+
+    def asked(
+        self, call: ToolCall, call_id: str | None, signature: bytes, session: Session, run: Run
+    ) -> tuple[Step | None, Run]:
+        """Give the step that an outcome belongs to, and its run, where the run has no call of this id (SPEC 3)."""
+        if call_id is None:
+            return run.history.open_call(run.rewritten.get(signature, signature)), run
+        before = self._run_before(call, session)
+        if before is not None and call_id in before.history.calls:
+            return before.history.calls[call_id], before
+        return None, run
+
+    def _run_before(self, call: ToolCall, session: Session) -> Run | None:
         """Give the run before the user spoke last, where runs have no ids: an open call may still belong to it."""
         if session.prompts == 0 or session.run_id is not None or plain_id(call.run_id) is not None:
             return None

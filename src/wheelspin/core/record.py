@@ -32,10 +32,15 @@ class RunRecord(Value):
         reason: The sentence for people.
         ended_at_call: Number of the call that ended it, counted from 1.
         ended_at: Time of the end in seconds since the epoch, where the guard was given a clock.
+        signatures: The calls that are blocked, or that the run was ended for, as hexadecimal signatures.
+        allowed_by: Who said at last that the run goes on; what ended it is not in the record any more.
+        allowed_at: When, in seconds since the epoch.
     """
 
     __slots__ = (
         "agent_id",
+        "allowed_at",
+        "allowed_by",
         "blocks",
         "calls",
         "code",
@@ -46,6 +51,7 @@ class RunRecord(Value):
         "reason",
         "run_id",
         "session_id",
+        "signatures",
         "threshold",
         "tool",
         "warnings",
@@ -65,9 +71,12 @@ class RunRecord(Value):
     reason: str | None
     ended_at_call: int | None
     ended_at: float | None
+    signatures: tuple[str, ...]
+    allowed_by: str | None
+    allowed_at: float | None
 
     def __init__(self, **fields: Any) -> None:
-        self._fill(**(dict.fromkeys(self.__slots__) | fields))
+        self._fill(**(dict.fromkeys(self.__slots__) | {"signatures": ()} | fields))
 
     @property
     def ended(self) -> bool:

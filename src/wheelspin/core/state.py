@@ -10,6 +10,7 @@ from __future__ import annotations
 from wheelspin.core.compaction import CompactionWindow
 from wheelspin.core.events import Action, Finding, Level, Verdict
 from wheelspin.core.history import History, bonds
+from wheelspin.core.pardon import blocked_in, without
 from wheelspin.core.record import RunRecord
 from wheelspin.core.step import Pattern, Step
 from wheelspin.core.tools import Tool
@@ -37,9 +38,12 @@ class Run:
         rewritten: Signatures that the model asked for and the host ran as another one, which is what will be judged.
         vetoes: How many vetoes the run's newest steps are.
         ended: The verdict that ended the run.
+        allowed_by: Who said at last that the run goes on, and `allowed_at`: when.
     """
 
     __slots__ = (
+        "allowed_at",
+        "allowed_by",
         "blocks",
         "calls",
         "ended",
@@ -69,6 +73,27 @@ class Run:
         self.ended_tool: str | None = None
         self.ended_at_call: int | None = None
         self.ended_at: float | None = None
+        self.allowed_by: str | None = None
+        self.allowed_at: float | None = None
+
+    def blocked(self) -> tuple[str, ...]:
+        """Give the signatures that are blocked, and those that the run was ended for, in hexadecimal."""
+        finding = self.ended.finding if self.ended else None
+        ended = finding.signatures if finding is not None else ()
+        return tuple(signature.hex() for signature in dict.fromkeys((*blocked_in(self.history), *ended)))
+
+    def allow(self, signature: str | None, by: str | None, at: float | None) -> None:
+        """Free what is blocked, or the pattern of one signature alone, and take back an end; it is noted who, when."""
+        if signature is None:
+            self.history = History(self.history.size)
+            self.said.clear()
+        else:
+            freed = bytes.fromhex(signature)
+            self.history = without(self.history, freed)
+            self.said = {pattern: since for pattern, since in self.said.items() if freed not in pattern[1]}
+        self.vetoes = 0
+        self.ended = self.ended_tool = self.ended_at_call = self.ended_at = None
+        self.allowed_by, self.allowed_at = by, at
 
     def record(self, session_id: str | None, agent_id: str | None) -> RunRecord:
         """Give the run's record (SPEC 8)."""
@@ -88,6 +113,9 @@ class Run:
             reason=self.ended.reason if self.ended else None,
             ended_at_call=self.ended_at_call,
             ended_at=self.ended_at,
+            signatures=self.blocked(),
+            allowed_by=self.allowed_by,
+            allowed_at=self.allowed_at,
         )
 
     def dump(self) -> dict[str, Any]:
@@ -117,6 +145,7 @@ class Run:
             "endedTool": self.ended_tool,
             "endedAtCall": self.ended_at_call,
             "endedAt": self.ended_at,
+            "allowed": [self.allowed_by, self.allowed_at],
         }
 
     @classmethod
@@ -151,6 +180,7 @@ class Run:
         run.ended = _load_verdict(data["ended"]) if data["ended"] else None
         run.ended_tool, run.ended_at_call = data["endedTool"], data["endedAtCall"]
         run.ended_at = data["endedAt"]
+        run.allowed_by, run.allowed_at = data["allowed"]
         return run
 
 
