@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
+import shutil
 import sys
 import sysconfig
 import time
@@ -93,6 +94,10 @@ class Installer:
     def notes(self, scope: str) -> list[str]:
         """Give what the user has to know or to do besides."""
         return []
+
+    def is_present(self) -> bool:
+        """Tell whether the host is on this machine: its command, or its folder in the user's home."""
+        return shutil.which(self.program) is not None or (Path.home() / self.home).is_dir()
 
     def is_trusted(self, scope: str) -> bool | None:
         """Tell whether the host runs the hook without asking; `None` where it has no such thing."""

@@ -2,7 +2,7 @@
 Change single places of a JSON text, and leave every other byte as it is: settings files belong to the user.
 
 The text may have comments (`//`, `/* */`) and commas at the end, as many hosts allow. What is inserted takes over the
-indentation that it finds.
+indentation that it finds; on a line of its own it goes where the file has lines.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ __all__ = ["SpliceError", "with_item", "without_items"]
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}/]+")
+_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/)?[ \t]*(?=\r?\n)")
 _INDENT = "  "
 
 
@@ -49,16 +50,8 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
         SpliceError: The text is no JSON, or has no object or list where the path leads.
 
     Example:
-        >>> print(with_item('{"a": 1}', ["hooks", "Pre"], {"x": 2}))
-        {"a": 1,
-          "hooks": {
-            "Pre": [
-              {
-                "x": 2
-              }
-            ]
-          }
-        }
+        >>> with_item('{"a": 1}', ["hooks", "Pre"], {"x": 2})
+        '{"a": 1, "hooks": {"Pre": [{"x": 2}]}}'
     """
     if not text.strip():
         text = "{}\n"
@@ -70,11 +63,11 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
             value: Any = [item]
             for missing in reversed(path[depth + 1 :]):
                 value = {missing: value}
-            return _insert(text, node, depth, f"{json.dumps(key)}: {_written(value, depth + 1)}")
+            return _insert(text, node, depth, key, value)
         node = node.parts[len(node.keys) - 1 - node.keys[::-1].index(key)]
     if node.kind != "array":
         raise SpliceError(f"`{'.'.join(path)}` is no list")
-    return _insert(text, node, len(path), _written(item, len(path) + 1))
+    return _insert(text, node, len(path), None, item)
 
 
 def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool]) -> str:
@@ -112,7 +105,7 @@ def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool
 
 
 def _cut(text: str, nodes: list[_Node], path: Sequence[str], place: int) -> str:
-    """Cut an item, or the outermost member that holds nothing else."""
+    """Cut an item, or the outermost member that holds nothing else; what was inserted goes without a trace."""
     depth = len(nodes) - 1
     while depth and len(nodes[depth].parts) == 1:
         depth -= 1
@@ -120,34 +113,57 @@ def _cut(text: str, nodes: list[_Node], path: Sequence[str], place: int) -> str:
     node = nodes[depth]
     if len(node.parts) == 1:
         return text[: node.start + 1] + text[node.end - 1 :]
-    if place + 1 < len(node.parts):
-        return text[: node.starts[place]] + text[node.starts[place + 1] :]
-    return text[: node.parts[place - 1].end] + text[node.parts[place].end :]
+    start, end = node.starts[place], node.parts[place].end
+    line = _line(text, start)
+    comma = _skip(text, end)
+    if text[comma] == ",":
+        if line is not None:
+            return text[:line] + text[comma + 1 :]
+        is_last = place + 1 == len(node.parts)
+        return text[:start] + text[comma + 1 if is_last else node.starts[place + 1] :]
+    before = _skip(text, node.parts[place - 1].end)
+    between = text[before + 1 : line] if line is not None else ""
+    return text[:before] + between + text[end:]
 
 
-def _insert(text: str, node: _Node, depth: int, written: str) -> str:
-    """Write a member at the end of an object or a list."""
-    unit = _INDENT * (depth + 1)
-    if node.parts:
-        end = node.parts[-1].end
-        line = text.rfind("\n", 0, node.starts[-1]) + 1
-        before = text[line : node.starts[-1]]
-        if not before.strip():
-            written = written.replace("\n" + unit, "\n" + before)
-            unit = before
-        rest = text[end : node.end - 1]
-        comma = "" if rest.lstrip().startswith(",") else ","
-        if not comma:
-            end += rest.index(",") + 1
-            rest = text[end : node.end - 1]
-        close = rest if "\n" in rest else "\n" + _INDENT * depth
-        return f"{text[:end]}{comma}\n{unit}{written}{close}{text[node.end - 1 :]}"
-    close = "\n" + _INDENT * depth
-    return f"{text[: node.start + 1]}\n{unit}{written}{close}{text[node.end - 1 :]}"
+def _line(text: str, start: int) -> int | None:
+    """Give where the line ends before a member that begins a line; `None` where it begins none."""
+    line = text.rfind("\n", 0, start)
+    if line < 0 or text[line:start].strip():
+        return None
+    return line - text.startswith("\r\n", line - 1)
 
 
-def _written(value: Any, depth: int) -> str:
-    return json.dumps(value, indent=_INDENT, ensure_ascii=False).replace("\n", "\n" + _INDENT * depth)
+def _insert(text: str, node: _Node, depth: int, key: str | None, value: Any) -> str:
+    """Write a member at the end of an object or a list; lines end as they do in the text."""
+    end_of_line = "\r\n" if "\r\n" in text else "\n"
+    head = "" if key is None else f"{json.dumps(key)}: "
+    if not node.parts:
+        written = _written(head, value, _INDENT * (depth + 1), _INDENT).replace("\n", end_of_line)
+        return f"{text[: node.start + 1]}{written}{end_of_line}{_INDENT * depth}{text[node.end - 1 :]}"
+    end = node.parts[-1].end
+    comma = _skip(text, end)
+    has_comma = text[comma] == ","
+    if "\n" not in text[node.start : node.end]:
+        end = comma + 1 if has_comma else end
+        return f"{text[:end]}{' ' if has_comma else ', '}{head}{json.dumps(value, ensure_ascii=False)}{text[end:]}"
+    line = _line(text, node.starts[-1])
+    before = _INDENT * (depth + 1) if line is None else text[line : node.starts[-1]].lstrip("\r\n")
+    step = before[: len(before) // (depth + 1)]
+    written = _written(head, value, before, step).replace("\n", end_of_line)
+    if has_comma:
+        after = _REST_OF_LINE.match(text, comma + 1)
+        place = after.end() if after else comma + 1
+        return f"{text[:place]}{written},{text[place:]}"
+    after = _REST_OF_LINE.match(text, end)
+    place = after.end() if after else end
+    return f"{text[:end]},{text[end:place]}{written}{text[place:]}"
+
+
+def _written(head: str, value: Any, before: str, step: str) -> str:
+    """Write a member on lines of its own, which begin with `before`, and go in by `step`."""
+    text = json.dumps(value, indent=step, ensure_ascii=False).replace("\n", "\n" + before)
+    return f"\n{before}{head}{text}"
 
 
 def _value(text: str) -> Any:

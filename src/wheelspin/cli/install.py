@@ -33,6 +33,7 @@ def add_to(verbs: Any) -> None:
 
 def _install(options: argparse.Namespace) -> int:
     installer = installer_for(options.host)
+    is_present = installer.is_present()
     change = work.installed(installer, options.scope)
     if not options.dry_run:
         work.write_launcher()
@@ -43,7 +44,13 @@ def _install(options: argparse.Namespace) -> int:
         print(f"{installer.title} {verb} guarded from its next session on, with {why}.")
     else:
         print(f"{change.path}: nothing to change, {installer.title} is guarded already")
-    for note in installer.notes(options.scope):
+    notes = installer.notes(options.scope)
+    if not is_present:
+        where = f"no command `{installer.program}`, no folder ~/{installer.home}"
+        notes.insert(0, f"{installer.title} was not found here ({where}): it is guarded once it is there")
+    if options.scope == "project":
+        notes.append("the command names programs of this machine: whoever shares the project installs for himself")
+    for note in notes:
         print(f"note: {note}")
     return 0
 
