@@ -108,7 +108,7 @@ def act(event: HookEvent, guard: Guard) -> list[Verdict]:
         return [guard.before(call) for call, _ in event.calls]
     told = []
     for call, outcome in event.calls if event.kind == "after" else ():
-        verdict = guard.asked(call)
+        verdict = guard.asked(call) or guard.ending(call.run_id, call.session_id, agent_id=call.agent_id)
         if verdict is None:
             verdict = guard.before(call)
         after = guard.after(call, outcome) if outcome is not None and not verdict.stops else ALLOW

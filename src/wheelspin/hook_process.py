@@ -17,15 +17,36 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from wheelspin.hook import Hook
+    from wheelspin.session import Sessions
+    from wheelspin.store import Store
 
-__all__ = ["answer", "main"]
+__all__ = ["CHECK", "answer", "check", "main", "opened"]
 
+CHECK = "--check"
+"""The argument with which the process only tries whether it could answer."""
 LIMIT = 5.0
 """Seconds after which a hook gives up and lets the call pass."""
 _SWEEP_EVERY = 256
 _KEPT = 14 * 24 * 3600.0
 """Seconds for which a session is remembered after its newest event."""
 _LONGEST_LOG = 1 << 20
+
+
+def opened(hook: Hook, clock: Any = time.time) -> tuple[Store, Sessions]:
+    """
+    Give the user's store, which is to be closed, and the sessions of a host in it, under the user's settings.
+
+    Raises:
+        ConfigError: The user's configuration has faults.
+    """
+    from wheelspin.launcher import settings_for
+    from wheelspin.places import store_path
+    from wheelspin.session import Sessions
+    from wheelspin.stores import open_store
+
+    settings = settings_for(hook.name, hook.preset)
+    store = open_store(store_path())
+    return store, Sessions(store, settings, tools=hook.tools, clock=clock, damaged=_log)
 
 
 def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) -> Mapping[str, Any] | None:
@@ -48,15 +69,9 @@ def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) ->
     if event is None:
         return None
     from wheelspin.hook import act
-    from wheelspin.launcher import settings_for
-    from wheelspin.places import store_path
-    from wheelspin.session import Sessions
-    from wheelspin.stores import open_store
 
-    settings = settings_for(hook.name, hook.preset)
-    store = open_store(store_path())
+    store, sessions = opened(hook, clock)
     try:
-        sessions = Sessions(store, settings, tools=hook.tools, clock=clock, damaged=_log)
         verdicts = sessions.act(event.key, lambda guard: act(event, guard))
         if event.kind == "prompt" and os.getpid() % _SWEEP_EVERY == 0:
             store.sweep(clock() - _KEPT)
@@ -65,22 +80,50 @@ def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) ->
     return hook.reply(event, verdicts)
 
 
+def check(hook: Hook) -> None:
+    """
+    Do all that comes before the host's own part of an event: for `wheelspin doctor`.
+
+    Raises:
+        StoreError: What is remembered cannot be read or written.
+        ConfigError: The user's configuration has faults.
+    """
+    store, _ = opened(hook)
+    try:
+        store.check()
+    finally:
+        store.close()
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run as a host's hook: the host's name is the argument, its payload is on stdin. Always ends with 0."""
-    name = (sys.argv[1:] if arguments is None else arguments)[:1]
+    """
+    Run as a host's hook.
+
+    Args:
+        arguments: The host's name, whose payload is on stdin; with `--check` nothing is read, and an `ok` is written.
+
+    Returns:
+        Always 0: whatever goes wrong, the call passes.
+    """
+    name, *options = (sys.argv[1:] if arguments is None else arguments) or [""]
     try:
         _limit(LIMIT)
         import json
 
         from wheelspin.hooks import hook_named
 
+        hook = hook_named(name)
+        if options == [CHECK]:
+            check(hook)
+            sys.stdout.write("ok")
+            return 0
         payload = json.loads(sys.stdin.buffer.read())
-        reply = answer(hook_named(name[0] if name else ""), payload) if isinstance(payload, dict) else None
+        reply = answer(hook, payload) if isinstance(payload, dict) else None
         if reply is not None:
             sys.stdout.buffer.write(json.dumps(reply).encode())
             sys.stdout.buffer.flush()
     except Exception as problem:
-        _log(_said(problem))
+        _log(_said(problem), to_file=options != [CHECK])
     return 0
 
 
@@ -107,9 +150,11 @@ def _said(problem: Exception) -> str:
     return f"it crashed with {type(problem).__name__}; the call passed"
 
 
-def _log(text: str) -> None:
+def _log(text: str, *, to_file: bool = True) -> None:
     """Write a line to stderr and to the log; a log that cannot be written is left alone."""
     print(f"wheelspin: {text}", file=sys.stderr)
+    if not to_file:
+        return
     from wheelspin.places import log_path
 
     path = log_path()

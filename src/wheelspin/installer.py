@@ -96,8 +96,11 @@ class Installer:
         return []
 
     def is_present(self) -> bool:
-        """Tell whether the host is on this machine: its command, or its folder in the user's home."""
-        return shutil.which(self.program) is not None or (Path.home() / self.home).is_dir()
+        """Tell whether the host is on this machine: its command, or its folder with files of its own."""
+        folder = Path.home() / self.home
+        settings = self.settings("user").name
+        has_files = folder.is_dir() and any(not path.name.startswith(settings) for path in folder.iterdir())
+        return shutil.which(self.program) is not None or has_files
 
     def is_trusted(self, scope: str) -> bool | None:
         """Tell whether the host runs the hook without asking; `None` where it has no such thing."""

@@ -93,5 +93,14 @@ class Store:
         """
         raise NotImplementedError
 
+    def check(self) -> None:
+        """
+        Try whether the store can be read and written, and leave no trace.
+
+        Raises:
+            StoreError: It cannot.
+        """
+        raise NotImplementedError
+
     def close(self) -> None:
         """Let go of what the store holds open."""

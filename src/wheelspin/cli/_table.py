@@ -21,7 +21,7 @@ def print_table(heads: Iterable[str], rows: Iterable[Iterable[str]], notes: Iter
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for number, head in enumerate(heads):
-        table.add_column(head, no_wrap=number == 0)
+        table.add_column(head, no_wrap=number == 0, overflow="fold")
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False, soft_wrap=True)

@@ -8,16 +8,20 @@ import sys
 import time
 from typing import Any
 
+from wheelspin.cli._stored import runs_named, stored_runs
 from wheelspin.cli._table import print_table
 from wheelspin.errors import ConfigError, Fault
 from wheelspin.places import store_path
 from wheelspin.store import StoredRun
-from wheelspin.stores import open_store
 
 __all__ = ["add_to"]
 
 _SHOWN = 20
-_MOST = 10_000
+_FIELDS = (
+    *("host", "session_id", "run_id", "agent_id", "updated", "calls", "warnings", "blocks", "code", "reason"),
+    *("tool", "detector", "count", "threshold", "ended_at_call", "ended_at", "signatures", "allowed_by", "allowed_at"),
+)
+"""The fields of a record in the order in which a person reads them; those that are empty are left out."""
 
 
 def add_to(verbs: Any) -> None:
@@ -34,16 +38,8 @@ def add_to(verbs: Any) -> None:
     show.set_defaults(run=_show)
 
 
-def _runs(most: int) -> list[StoredRun]:
-    store = open_store(store_path())
-    try:
-        return store.runs(most)
-    finally:
-        store.close()
-
-
 def _status(options: argparse.Namespace) -> int:
-    runs = _runs(max(1, options.most))
+    runs = stored_runs(max(1, options.most))
     if options.json:
         json.dump([_as_dict(run) for run in runs], sys.stdout, indent=2)
         print()
@@ -54,7 +50,7 @@ def _status(options: argparse.Namespace) -> int:
     rows = [
         (
             run.key.host,
-            _short(run.record.get("run_id") or run.key.session),
+            _short(run),
             _ago(run.updated),
             str(run.record["calls"]),
             str(run.record["warnings"]),
@@ -68,7 +64,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    found = [run for run in _runs(_MOST) if _is_meant(run, options.run_id)]
+    found = runs_named(options.run_id)
     if not found:
         hint = "`wheelspin status` lists those that are remembered"
         raise ConfigError(store_path(), [Fault("", f"there is no run {options.run_id!r}", hint=hint)])
@@ -77,13 +73,16 @@ def _show(options: argparse.Namespace) -> int:
         print()
         return 0
     for run in found:
-        rows = [(name, str(value)) for name, value in _as_dict(run).items() if value not in {None, ""}]
-        print_table(("run", ""), rows, ())
+        fields = _as_dict(run)
+        rows = [(name.replace("_", " "), _shown(name, fields[name])) for name in _FIELDS if fields.get(name)]
+        print_table(("run", _short(run)), rows, ())
     return 0
 
 
-def _is_meant(run: StoredRun, given: str) -> bool:
-    return any(isinstance(known, str) and known.startswith(given) for known in (run.record["run_id"], run.key.session))
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(value)
+    return _time(value) if name.endswith("_at") else str(value)
 
 
 def _as_dict(run: StoredRun) -> dict[str, Any]:
@@ -102,5 +101,6 @@ def _ago(seconds: float) -> str:
     return "just now"
 
 
-def _short(name: str) -> str:
-    return name[:8]
+def _short(run: StoredRun) -> str:
+    """Give so much of an id as a person types."""
+    return str(run.record.get("run_id") or run.key.session)[:8]

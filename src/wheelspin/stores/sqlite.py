@@ -92,6 +92,16 @@ class SqliteStore(Store):
         except sqlite3.Error as problem:
             raise self._told(problem) from None
 
+    def check(self) -> None:
+        """Write a row and take it back."""
+        try:
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_WRITE, ("", "", "", "", "", 0.0))
+            connection.execute("ROLLBACK")
+        except sqlite3.Error as problem:
+            raise self._told(problem) from None
+
     def close(self) -> None:
         """Close the file."""
         if self._open is not None:

@@ -1,0 +1,41 @@
+"""The runs that are remembered in the user's store, and those of them that the user names."""
+
+from __future__ import annotations
+
+from wheelspin.places import store_path
+from wheelspin.store import StoredRun
+from wheelspin.stores import open_store
+
+__all__ = ["runs_named", "stored_runs"]
+
+_MOST = 10_000
+
+
+def stored_runs(most: int = _MOST) -> list[StoredRun]:
+    """
+    Give the runs that are remembered, those of the session that was used last first.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    store = open_store(store_path())
+    try:
+        return store.runs(most)
+    finally:
+        store.close()
+
+
+def runs_named(given: str) -> list[StoredRun]:
+    """
+    Give the runs that the user means by an id, or its beginning: that of the run, or of its session.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    runs = stored_runs()
+    exact = [run for run in runs if given in _ids(run)]
+    return exact or [run for run in runs if any(known.startswith(given) for known in _ids(run))]
+
+
+def _ids(run: StoredRun) -> set[str]:
+    return {known for known in (run.record.get("run_id"), run.key.session) if isinstance(known, str)}

@@ -1,0 +1,155 @@
+"""`wheelspin doctor`: what is guarded, and whether it works."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from wheelspin.cli._table import print_table
+from wheelspin.config import load_config
+from wheelspin.errors import WheelspinError
+from wheelspin.hook_process import CHECK, LIMIT
+from wheelspin.hooks import HOOKS, hook_named
+from wheelspin.installer import SCOPES, Installer, is_installed, launcher_path, words_for
+from wheelspin.installers import installers
+from wheelspin.places import config_path, log_path, store_path
+from wheelspin.stores import open_store
+
+__all__ = ["add_to"]
+
+_TRIES = 3
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = verbs.add_parser(
+        "doctor",
+        help="tell which agents are guarded, and whether their hooks work",
+        description="Tell which agents are guarded, and whether their hooks work. Ends with 1 if something is wrong.",
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.set_defaults(run=_doctor)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    around = {"store": _store(), "configuration": _configuration(), "log": _log()}
+    problems = [problem for part in around.values() for problem in part.pop("problems")]
+    hosts = [_host(installer) for installer in installers()]
+    known = tuple(problems)
+    for host in hosts:
+        problems += [text for text in host.pop("problems") if not any(problem in text for problem in known)]
+    if options.json:
+        json.dump({"hosts": hosts, **around, "problems": problems}, sys.stdout, indent=2)
+        print()
+        return int(bool(problems))
+    rows = [
+        (
+            host["host"],
+            "yes" if host["present"] else "no",
+            ", ".join(host["guarded"]) or "no",
+            {True: "yes", False: "no", None: ""}[host["trusted"]],
+            "" if host["milliseconds"] is None else f"in {host['milliseconds']} ms",
+            host["preset"] if host["guarded"] else "",
+        )
+        for host in hosts
+    ]
+    print_table(("agent", "is here", "guarded in", "trusted", "hook answers", "preset"), rows, ())
+    print()
+    for name, part in around.items():
+        print(f"{name}: {part['path']}: {part['state']}")
+    for notice in around["configuration"]["notices"]:
+        print(f"note: {notice}")
+    for problem in problems:
+        print(f"problem: {problem}")
+    return int(bool(problems))
+
+
+def _host(installer: Installer) -> dict[str, Any]:
+    """Look at one host."""
+    problems, guarded = [], []
+    for scope in SCOPES:
+        try:
+            if is_installed(installer, scope):
+                guarded.append(scope)
+        except WheelspinError as problem:
+            problems.append(problem.diagnostics())
+    trusted = all(installer.is_trusted(scope) is not False for scope in guarded)
+    knows = any(installer.is_trusted(scope) is not None for scope in guarded)
+    if not trusted:
+        problems.append(f"{installer.title} does not run the hook yet: {' '.join(installer.notes(guarded[0]))}")
+    milliseconds, why = _answer(installer.host) if guarded else (None, "")
+    if why:
+        problems.append(f"the hook of {installer.title} does not answer: {why}")
+    return {
+        "host": installer.host,
+        "present": installer.is_present(),
+        "guarded": guarded,
+        "trusted": trusted if knows else None,
+        "milliseconds": milliseconds,
+        "preset": hook_named(installer.host).preset,
+        "problems": problems,
+    }
+
+
+def _answer(host: str) -> tuple[int | None, str]:
+    """Start a hook as its host does; give the milliseconds that it took, or what went wrong."""
+    again = f"`wheelspin install {host}` writes it anew"
+    if not launcher_path().exists():
+        return None, f"{launcher_path()} is not there; {again}"
+    took = []
+    for _ in range(_TRIES):
+        began = time.perf_counter()
+        try:
+            done = subprocess.run(  # noqa: S603 - our own program
+                [*words_for(host), CHECK], capture_output=True, text=True, timeout=2 * LIMIT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            return None, f"{type(problem).__name__}; {again}"
+        took.append(time.perf_counter() - began)
+        if done.stdout != "ok":
+            said = done.stderr.strip()
+            last = said.rpartition("\n")[2] or "it said nothing"
+            return None, said if said.startswith("wheelspin: ") else f"{last}; {again}"
+    return round(1000 * median(took)), ""
+
+
+def _store() -> dict[str, Any]:
+    store = open_store(store_path())
+    try:
+        store.check()
+        sessions = len({run.key for run in store.runs()})
+    except WheelspinError as problem:
+        return {"path": store_path(), "state": "cannot be used", "problems": [problem.diagnostics()]}
+    finally:
+        store.close()
+    return {"path": store_path(), "state": f"can be written, {sessions} sessions", "problems": []}
+
+
+def _configuration() -> dict[str, Any]:
+    path = config_path()
+    if not Path(path).exists():
+        return {"path": path, "state": "none: the defaults hold", "notices": [], "problems": []}
+    try:
+        config = load_config(path)
+        resolutions = [config.resolve(), *(config.resolve(host) for host in HOOKS if host in config.agents)]
+    except WheelspinError as problem:
+        return {"path": path, "state": "has faults", "notices": [], "problems": [problem.diagnostics()]}
+    notices = dict.fromkeys(notice for resolution in resolutions for notice in resolution.notices)
+    return {"path": path, "state": "right", "notices": list(notices), "problems": []}
+
+
+def _log() -> dict[str, Any]:
+    """Give the newest line of what went wrong in hooks."""
+    path = Path(log_path())
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    state = f"{len(lines)} lines, the newest: {lines[-1]}" if lines else "nothing went wrong"
+    return {"path": str(path), "state": state, "problems": []}

@@ -1,0 +1,214 @@
+"""`wheelspin status`, `show`, `allow` and `doctor`: what a user asks about agents that are guarded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wheelspin.cli import main
+from wheelspin.hook_process import answer
+from wheelspin.hooks import hook_named
+from wheelspin.installer import launcher_path
+from wheelspin.places import config_path, log_path, store_path
+
+HOOK = hook_named("claude-code")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a home with nothing in it."""
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def _loop(times: int, session: str = "session-1", run: str = "prompt-1") -> list[Any]:
+    """Let Claude Code make one call so many times, and give the replies to each question."""
+    replies = []
+    for number in range(times):
+        call = {"tool_name": "Bash", "tool_input": {"command": "secret"}, "tool_use_id": f"t{number}"}
+        payload = {"session_id": session, "prompt_id": run, **call}
+        replies.append(answer(HOOK, {**payload, "hook_event_name": "PreToolUse"}))
+        answer(HOOK, {**payload, "hook_event_name": "PostToolUse", "tool_response": "hidden"})
+    return replies
+
+
+def _out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def _lines(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+class TestStatus:
+    def test_it_lists_the_runs_and_why_they_were_ended(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The newest first; nothing of what was called or came back."""
+        _loop(31)
+        _loop(3, session="session-2", run="prompt-2")
+        out = _out(capsys, "status")
+
+        assert _lines(out)[1:] == [
+            ["claude-code", "prompt-2", "just", "now", "3", "0", "0"],
+            ["claude-code", "prompt-1", "just", "now", "31", "1", "11", "global_circuit_breaker"],
+        ]
+        assert "secret" not in out + _out(capsys, "show", "prompt-1", "--json")
+        assert len(_lines(_out(capsys, "status", "--most", "1"))) == 2
+
+    def test_it_is_there_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """With the whole records."""
+        _loop(31)
+        (run,) = json.loads(_out(capsys, "status", "--json"))
+
+        assert (run["host"], run["calls"], run["code"]) == ("claude-code", 31, "global_circuit_breaker")
+
+    def test_where_nothing_was_guarded_it_says_what_to_do(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The next step is to install."""
+        assert _out(capsys, "status") == "no run was guarded yet: see `wheelspin install --help`\n"
+        assert json.loads(_out(capsys, "status", "--json")) == []
+
+
+class TestShow:
+    @pytest.mark.parametrize("named", ["prompt-1", "prompt", "session-1", "sess"])
+    def test_a_run_is_found_by_its_id_or_that_of_its_session(
+        self, named: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Or the beginning of one."""
+        _loop(31)
+        shown = {tuple(line[:-1]): line[-1] for line in _lines(_out(capsys, "show", named))}
+
+        assert shown["run", "id"] == "prompt-1"
+        assert shown["code",] == "global_circuit_breaker"
+        assert shown["ended", "at", "call"] == "31"
+
+    def test_an_exact_id_is_preferred(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A longer one that begins alike is not meant."""
+        _loop(2, run="prompt-1")
+        _loop(3, session="session-2", run="prompt-11")
+
+        assert [run["calls"] for run in json.loads(_out(capsys, "show", "prompt-1", "--json"))] == [2]
+
+    def test_a_run_that_is_not_there_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Which says where they are listed."""
+        assert main(["show", "nope"]) == 2
+        assert capsys.readouterr().err.endswith(
+            "there is no run 'nope'; `wheelspin status` lists those that are remembered.\n"
+        )
+
+
+class TestAllow:
+    def test_a_run_goes_on(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The call that ended it runs again, and the record says who allowed it."""
+        assert _loop(31)[-1]["continue"] is False
+        assert "prompt-1: what was blocked in it is free again, by " in _out(capsys, "allow", "prompt-1")
+
+        assert set(map(bool, _loop(20))) == {False}
+        (run,) = json.loads(_out(capsys, "show", "prompt-1", "--json"))
+        assert (run["code"], run["calls"]) == (None, 51)
+        assert run["allowed_by"]
+        assert run["allowed_at"]
+
+    def test_a_pattern_goes_on(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """By the signature that the record names, or its beginning."""
+        assert _loop(21)[-1]
+        (run,) = json.loads(_out(capsys, "show", "prompt-1", "--json"))
+        (signature,) = run["signatures"]
+
+        assert f"the pattern of {signature} is free again" in _out(capsys, "allow", signature[:8])
+        assert not _loop(1)[-1]
+
+    def test_what_is_not_there_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Which says where to look; a few digits are no signature."""
+        _loop(21)
+        (run,) = json.loads(_out(capsys, "show", "prompt-1", "--json"))
+
+        for what in ("nope", run["signatures"][0][:3]):
+            assert main(["allow", what]) == 2
+            assert f"there is no run and no signature {what!r}" in capsys.readouterr().err
+
+
+class TestDoctor:
+    def test_it_tells_what_is_guarded_and_that_the_hook_answers(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """With the preset that holds."""
+        main(["install", "claude-code"])
+        capsys.readouterr()
+        found = json.loads(_out(capsys, "doctor", "--json"))
+        host = next(host for host in found["hosts"] if host["host"] == "claude-code")
+
+        assert (host["guarded"], host["trusted"], host["preset"]) == (["user"], None, "standard")
+        assert host["milliseconds"] > 0
+        assert found["store"] == {"path": store_path(), "state": "can be written, 0 sessions"}
+        assert found["problems"] == []
+        assert f"configuration: {config_path()}: none: the defaults hold" in _out(capsys, "doctor")
+
+    def test_where_nothing_is_installed_nothing_is_wrong(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """There is only nothing guarded."""
+        assert _lines(_out(capsys, "doctor"))[1][2:] == ["no"]
+
+    @pytest.mark.parametrize("content", [None, "{"])
+    def test_a_hook_that_does_not_start_is_a_problem(
+        self, content: str | None, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Whether it is gone or damaged; installing again mends it."""
+        main(["install", "claude-code"])
+        if content is None:
+            launcher_path().unlink()
+        else:
+            launcher_path().write_text(content)
+        capsys.readouterr()
+
+        assert main(["doctor"]) == 1
+        out = capsys.readouterr().out
+        assert "problem: the hook of Claude Code does not answer: " in out
+        assert "`wheelspin install claude-code` writes it anew" in out
+        main(["install", "claude-code"])
+        assert main(["doctor"]) == 0
+
+    def test_a_configuration_with_faults_is_a_problem(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """It is told once, though the hook stumbles over it, too."""
+        main(["install", "claude-code"])
+        Path(config_path()).parent.mkdir(parents=True)
+        Path(config_path()).write_text("{tools: {loopDetection: {warningThreshold: 0}}}")
+        capsys.readouterr()
+
+        assert main(["doctor"]) == 1
+        out = capsys.readouterr().out
+        assert out.count("problem: ") == 1
+        assert "has faults" in out
+        assert "nothing went wrong" in out
+        assert not Path(log_path()).exists()
+
+    def test_notices_of_the_configuration_are_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """They are no problem."""
+        Path(config_path()).parent.mkdir(parents=True)
+        Path(config_path()).write_text("{tools: {loopDetection: {warningThreshold: 40}}}")
+
+        out = _out(capsys, "doctor")
+        assert "note: " in out
+        assert f"configuration: {config_path()}: right" in out
+
+    def test_a_store_that_cannot_be_used_is_a_problem(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """With the next step."""
+        (home / "file").write_text("x")
+        monkeypatch.setenv("WHEELSPIN_STORE", str(home / "file" / "s.db"))
+
+        assert main(["doctor"]) == 1
+        assert "problem: " in capsys.readouterr().out
+
+    def test_settings_of_a_host_that_cannot_be_read_are_a_problem(
+        self, home: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The others are looked at all the same."""
+        (home / ".claude").mkdir()
+        (home / ".claude" / "settings.json").write_text("{")
+
+        assert main(["doctor"]) == 1
+        assert "it is no JSON at place 2" in capsys.readouterr().out
