@@ -68,7 +68,8 @@ class _InSession(Host):
     def feed(self, event: Happening) -> None:
         if isinstance(event, Ask):
             call = event.call
-            event = Ask(ToolCall(call.tool, call.arguments, id=call.id, run_id=call.run_id, session_id=self._session))
+            ids = {"id": call.id, "run_id": call.run_id, "turn_id": call.turn_id, "session_id": self._session}
+            event = Ask(ToolCall(call.tool, call.arguments, **ids))
         super().feed(event)
 
     def _say(self, event: Any) -> None:
