@@ -7,17 +7,24 @@ Run it from the root of the project: `python -m benchmarks.ratios`. It prints th
 from __future__ import annotations
 
 import gc
+import json
+import os
 import platform
 import statistics
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 import tracemalloc
 from pathlib import Path
+from unittest import mock
 
 from benchmarks import work
 from wheelspin import Guard, Outcome, ToolCall
+from wheelspin.hook_process import answer
+from wheelspin.hooks.claude_code import HOOK
+from wheelspin.installer import words_for, write_launcher
 
 ROUNDS = 120
 PROCESSES = 40
@@ -121,6 +128,31 @@ def start() -> None:
         )
 
 
+def hooks() -> None:
+    """One event of a host, in a process of its own as hosts start it, against a bare interpreter."""
+    with tempfile.TemporaryDirectory() as home, mock.patch.dict(os.environ, {"HOME": home}):
+        write_launcher()
+        command = words_for("claude-code")
+        for number in range(PROCESSES):
+            for payload in work.HOOK_EVENTS.values():
+                answer(HOOK, payload(number - PROCESSES))
+        bare = [sys.executable, "-S", "-I", "-c", "pass"]
+        programs: dict[str, tuple[list[str], work.HookEvent]] = {"a bare interpreter": (bare, lambda _: {})}
+        programs |= {f"the hook of {name}": (command, payload) for name, payload in work.HOOK_EVENTS.items()}
+        figures: dict[str, list[float]] = {name: [] for name in programs}
+        for number in range(PROCESSES):
+            for name, (words, payload) in programs.items():
+                given = json.dumps(payload(number)).encode()
+                begin = time.perf_counter()
+                subprocess.run(words, input=given, check=True, capture_output=True)  # noqa: S603 - our own program
+                figures[name].append((time.perf_counter() - begin) * 1e3)
+    print("\n| one event, in a session with a full history | ms (median) | × bare |\n| --- | --- | --- |")
+    for name in programs:
+        print(
+            f"| {name} | {statistics.median(figures[name]):.1f} | {_ratio(figures, name, 'a bare interpreter'):.2f} |"
+        )
+
+
 def scans() -> None:
     """The scan of a session against only parsing it."""
     print(
@@ -137,7 +169,7 @@ def scans() -> None:
 def main() -> None:
     """Print all tables."""
     print(f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}\n")
-    for table in (calls, history, memory, start, scans):
+    for table in (calls, history, memory, start, hooks, scans):
         table()
 
 

@@ -26,6 +26,27 @@ LARGE = "x" * 100_000
 HUGE = "x" * 1_000_000
 
 
+def _hook_call(number: int) -> dict[str, Any]:
+    return {"tool_name": "Bash", "tool_input": {"command": f"cat notes/{number}.md"}, "tool_use_id": f"toolu_{number}"}
+
+
+def _asked(number: int) -> dict[str, Any]:
+    """Claude Code asks about a call."""
+    session = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
+    return {**session, "hook_event_name": "PreToolUse", **_hook_call(number)}
+
+
+def _told(number: int) -> dict[str, Any]:
+    """Claude Code tells what came back."""
+    calls = [{**_hook_call(number), "tool_response": f"line {number}\n" * 50}]
+    return {"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PostToolBatch", "tool_calls": calls}
+
+
+HookEvent = Callable[[int], dict[str, Any]]
+HOOK_EVENTS: dict[str, HookEvent] = {"`PreToolUse`": _asked, "`PostToolBatch`": _told}
+"""Events of Claude Code, by the number of the call that they are about."""
+
+
 class Piece(NamedTuple):
     """A piece of work."""
 

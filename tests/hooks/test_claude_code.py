@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sqlite3
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import shared
-from wheelspin import hook_process as hook
 from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
 
@@ -205,60 +202,6 @@ class TestSettings:
 
         assert all(reply == (None, None) for reply in _loop(25))
         assert _records()[0]["blocks"] > 0
-
-
-class TestProcess:
-    def _run(self, monkeypatch: pytest.MonkeyPatch, given: bytes, *arguments: str) -> tuple[int, str]:
-        out = io.TextIOWrapper(io.BytesIO())
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
-        monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(hook, "_limit", lambda _: None)
-        code = hook.main(list(arguments))
-        out.flush()
-        return code, out.buffer.getvalue().decode()
-
-    def test_it_reads_a_payload_and_writes_a_reply(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """One JSON object, or nothing."""
-        _loop(20)
-
-        assert self._run(monkeypatch, json.dumps(_pre(99, command="ls")).encode(), "claude-code") == (0, "")
-        code, out = self._run(monkeypatch, json.dumps(_pre(100)).encode(), "claude-code")
-        assert (code, json.loads(out)["hookSpecificOutput"]["permissionDecision"]) == (0, "deny")
-
-    @pytest.mark.parametrize(
-        "fault",
-        [
-            (b"{", "claude-code", "it crashed with JSONDecodeError; the call passed"),
-            (b"[]", "claude-code", ""),
-            (b"{}", "emacs", "there is no host 'emacs'"),
-            (b"{}", "", "there is no host ''"),
-        ],
-    )
-    def test_a_broken_payload_passes_and_is_told(
-        self,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
-        home: Path,
-        fault: tuple[bytes, str, str],
-    ) -> None:
-        """One line on stderr and in the log."""
-        given, host, said = fault
-        assert self._run(monkeypatch, given, host) == (0, "")
-        assert said in capsys.readouterr().err
-        log = home / "state" / "wheelspin" / "hooks.log"
-        assert not said or said in log.read_text()
-
-    @pytest.mark.parametrize("fault", ["store", "config"])
-    def test_what_cannot_be_read_passes_and_is_told(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path, fault: str
-    ) -> None:
-        """A store that is a folder, a configuration with a fault."""
-        if fault == "store":
-            monkeypatch.setenv("WHEELSPIN_STORE", str(home))
-        else:
-            _configure(home, "{enabeld: true}")
-        assert self._run(monkeypatch, json.dumps(_pre(1)).encode(), "claude-code") == (0, "")
-        assert ("WHEELSPIN_STORE" if fault == "store" else "did you mean `enabled`?") in capsys.readouterr().err
 
 
 def _recorded(name: str) -> list[dict[str, Any]]:
