@@ -96,24 +96,34 @@ def act(event: HookEvent, guard: Guard) -> list[Verdict]:
 
     A warning is decided before the call runs and told with its outcome, in another process as a rule. A call that the
     host never asked about, an unknown tool say, is judged when its outcome comes: what would have been blocked is told.
+    Where two hooks of ours run for one event, since two hosts share their settings, the call counts once by its id.
     """
+    session, agent = event.key.session, event.key.agent or None
     if event.kind == "compacted":
-        guard.compacted(event.key.session, agent_id=event.key.agent or None)
+        guard.compacted(session, agent_id=agent)
     elif event.kind == "prompt":
-        guard.user_message(event.key.session, agent_id=event.key.agent or None)
+        guard.user_message(session, agent_id=agent)
     elif event.kind == "checkpoint":
-        ending = guard.ending(event.run_id, event.key.session, agent_id=event.key.agent or None)
+        ending = guard.ending(event.run_id, session, agent_id=agent)
         return [] if ending is None else [ending]
     elif event.kind == "before":
-        return [guard.before(call) for call, _ in event.calls]
-    told = []
-    for call, outcome in event.calls if event.kind == "after" else ():
-        verdict = guard.asked(call) or guard.ending(call.run_id, call.session_id, agent_id=call.agent_id)
-        if verdict is None:
-            verdict = guard.before(call)
-        after = guard.after(call, outcome) if outcome is not None and not verdict.stops else ALLOW
-        told.append(after if after.stops else verdict)
-    return [verdict for verdict in told if verdict.action is not Action.ALLOW]
+        return [(guard.asked(call) if call.id else None) or guard.before(call) for call, _ in event.calls]
+    elif event.kind == "after":
+        told = [_told(call, outcome, guard) for call, outcome in event.calls]
+        return [verdict for verdict in told if verdict.action is not Action.ALLOW]
+    return []
+
+
+def _told(call: ToolCall, outcome: Outcome | None, guard: Guard) -> Verdict:
+    """Give what is to be told with the outcome of a call."""
+    asked = guard.asked(call)
+    if asked is not None and asked.stops:
+        return ALLOW
+    verdict = asked or guard.ending(call.run_id, call.session_id, agent_id=call.agent_id) or guard.before(call)
+    if outcome is None or verdict.stops:
+        return verdict
+    after = guard.after(call, outcome)
+    return after if after.stops else verdict
 
 
 def advice_of(verdicts: list[Verdict]) -> str:

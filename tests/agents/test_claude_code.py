@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from tests.agents.conftest import Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
+from tests.conftest import ROOT
 
+PLUGIN = ROOT / "plugins" / "claude-code"
 ECHO: list[Ask] = [("Bash", {"command": "echo hi", "description": "say hi"})]
 
 
+class Run(Protocol):
+    """Runs a prompt in Claude Code."""
+
+    def __call__(self, model: ScriptedModel, *more: str) -> Ended: ...
+
+
 @pytest.fixture
-def claude(home: Home, program: Callable[[str], str]) -> Callable[[ScriptedModel], Ended]:
-    """Give what runs a prompt in a guarded Claude Code."""
-    home.install("claude-code")
+def unguarded(home: Home, program: Callable[[str], str]) -> Run:
+    """Give what runs a prompt in a Claude Code without our hooks."""
     flags = ["--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
 
-    def run(model: ScriptedModel) -> Ended:
+    def run(model: ScriptedModel, *more: str) -> Ended:
         return home.run(
-            [program("claude-code"), "-p", "run the command", *flags],
+            [program("claude-code"), "-p", "run the command", *flags, *more],
+            PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             ANTHROPIC_BASE_URL=model.url,
             ANTHROPIC_API_KEY="none",
             CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
@@ -32,12 +43,19 @@ def claude(home: Home, program: Callable[[str], str]) -> Callable[[ScriptedModel
     return run
 
 
+@pytest.fixture
+def claude(home: Home, unguarded: Run) -> Run:
+    """Give what runs a prompt in a guarded Claude Code."""
+    home.install("claude-code")
+    return unguarded
+
+
 def _transcript(home: Home) -> Path:
     (transcript,) = (home.path / ".claude" / "projects").rglob("*.jsonl")
     return transcript
 
 
-def test_a_loop_is_warned_about_blocked_and_ended(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+def test_a_loop_is_warned_about_blocked_and_ended(home: Home, claude: Run) -> None:
     """At the documented counts; the model reads the warning with a result, and the transcript replays to the same."""
     with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:
         ended = claude(model)
@@ -61,7 +79,7 @@ def test_a_loop_is_warned_about_blocked_and_ended(home: Home, claude: Callable[[
     assert home.log() == ""
 
 
-def test_work_is_left_alone(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+def test_work_is_left_alone(home: Home, claude: Run) -> None:
     """No word reaches the model, and the task ends by itself."""
     with ScriptedModel(lambda turn: [("Bash", {"command": f"echo step {turn}"})] if turn < 25 else []) as model:
         ended = claude(model)
@@ -73,7 +91,7 @@ def test_work_is_left_alone(home: Home, claude: Callable[[ScriptedModel], Ended]
     assert home.log() == ""
 
 
-def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Run) -> None:
     """A compaction arms the guard, and three equal outcomes after it are enough."""
     tokens = {4: 990_000}
     with ScriptedModel(lambda turn: ECHO if turn < 30 else [], lambda turn: tokens.get(turn, 100)) as model:
@@ -85,7 +103,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Call
     assert [action for action, *_ in replayed(_transcript(home))] == ["abort"]
 
 
-def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Callable[[ScriptedModel], Ended]) -> None:
+def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Run) -> None:
     """Three calls of each message count; a tool that is not there never reaches the hook that asks."""
     three = [("Bash", {"command": f"echo {number}"}) for number in range(3)]
     with ScriptedModel(lambda turn: three if turn < 4 else [("Frobnicate", {})] if turn < 16 else []) as model:
@@ -93,3 +111,27 @@ def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Callable[
         assert "Loop detected: `Frobnicate` was called 10 times although there is no such tool" in model.heard()
 
     assert home.records()[0]["calls"] == 24
+
+
+def test_the_plugin_and_the_marketplace_are_valid(home: Home, program: Callable[[str], str]) -> None:
+    """By Claude Code's own check."""
+    for folder in (PLUGIN, ROOT):
+        checked = home.run([program("claude-code"), "plugin", "validate", str(folder)])
+
+        assert checked.code == 0, checked.out
+        assert "Validation passed" in checked.out
+
+
+@pytest.mark.parametrize("is_installed", [False, True], ids=["alone", "beside the installed hook"])
+def test_the_plugin_guards_as_the_installed_hook_does(home: Home, unguarded: Run, *, is_installed: bool) -> None:
+    """Where both are there, each call counts once."""
+    if is_installed:
+        home.install("claude-code")
+    with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:
+        ended = unguarded(model, "--plugin-dir", str(PLUGIN))
+        heard = model.heard()
+
+    assert ended.lines()[-1]["terminal_reason"] == "hook_stopped"
+    assert heard.count("hook additional context: Loop detected: `Bash` was called 10 times") == 1
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"]) == (31, 1, 11)

@@ -747,6 +747,27 @@ class TestOtherProcesses:
         assert guard.asked(_call()) is None
         assert guard.asked(_call(id="c1")) is None
 
+    def test_a_blocked_call_keeps_its_verdict(self) -> None:
+        """For a second process that is asked about it."""
+        guard = Guard()
+        _repeat(guard, 20)
+        call = _call(id="c1")
+        assert guard.before(call).action == "block"
+
+        asked = guard.asked(call)
+        assert asked is not None
+        assert (asked.action, asked.code, asked.finding and asked.finding.count) == ("block", "generic_repeat", 20)
+
+    def test_the_call_that_ended_a_run_counts_once(self) -> None:
+        """However often it is asked about; the next one counts."""
+        guard = Guard()
+        _repeat(guard, 30)
+        for call_id in ("c1", "c1", "c2", "c2"):
+            assert guard.before(_call(id=call_id)).action == "abort"
+
+        (record,) = guard.records()
+        assert (record.calls, record.blocks) == (32, 12)
+
     def test_the_verdict_that_ended_a_run_is_given_for_as_long_as_the_run_is_on(self) -> None:
         """A new prompt, or another run, has not ended."""
         guard = Guard()

@@ -98,6 +98,23 @@ def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
     assert "after a compaction" in replies[2]["stopReason"]
 
 
+def test_two_hooks_of_ours_for_one_event_count_it_once() -> None:
+    """Settings of a project and a plugin, or two hosts that share them: both give the same answer, told once."""
+    pairs: list[Any] = []
+    for number in range(1, 32):
+        asked = [answer(HOOK, _pre(number)) for _ in range(2)]
+        text = "PreToolUse:Bash hook error: denied" if asked[0] else "1 failing"
+        pairs.append((asked, [answer(HOOK, _batch(_bash(number, text))) for _ in range(2)]))
+
+    assert [number for number, (_, told) in enumerate(pairs, 1) if any(told) and number < 31] == [11]
+    assert pairs[10][1][1] is None
+    assert [number for number, (asked, _) in enumerate(pairs, 1) if all(asked)] == list(range(21, 32))
+    assert [number for number, (asked, _) in enumerate(pairs, 1) if any(asked)] == list(range(21, 32))
+    assert all(reply["continue"] is False for reply in pairs[30][0])
+    (record,) = _records()
+    assert (record["calls"], record["warnings"], record["blocks"]) == (31, 1, 11)
+
+
 MISSING = "<tool_use_error>Error: No such tool available: Frobnicate</tool_use_error>"
 
 

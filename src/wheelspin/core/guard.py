@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
-from wheelspin.core.advice import advice_on, reason_for, shown
+from wheelspin.core.advice import shown
 from wheelspin.core.detectors import DETECTORS
-from wheelspin.core.events import ALLOW, Action, Verdict
+from wheelspin.core.events import ALLOW, Action
 from wheelspin.core.intake import bond_of, note_shape, rewrite, settle, sign
 from wheelspin.core.ladder import Ladder
 from wheelspin.core.log import log
@@ -18,7 +18,7 @@ from wheelspin.core.memory import Memory, plain_id
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
 from wheelspin.core.step import Step
-from wheelspin.core.telling import crash_of, event_of
+from wheelspin.core.telling import crash_of, event_of, verdict_of
 from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wheelspin.core.detector import Detector
-    from wheelspin.core.events import Finding, Outcome, ToolCall
+    from wheelspin.core.events import Finding, Outcome, ToolCall, Verdict
     from wheelspin.core.record import RunRecord
     from wheelspin.core.state import Run
     from wheelspin.core.tools import ToolTable
@@ -144,16 +144,16 @@ class Guard:
             call: The call; one without an id is the newest open call that is equal to it.
 
         Returns:
-            Its verdict while it is open, `allow` once it is settled, `None` where it was never asked about.
+            Its verdict while it is open, and for good where it was blocked; `allow` once it is settled, `None` where it
+            was never asked about.
         """
         try:
             with self._lock:
-                step = self._step(call)
+                return self._asked(call)
         except Exception as crash:
             self._crashed("guard", crash)
-            self._tell()
-            return None
-        return None if step is None else step.told or ALLOW
+        self._tell()
+        return None
 
     def ending(
         self, run_id: str | None = None, session_id: str | None = None, *, agent_id: str | None = None
@@ -283,9 +283,7 @@ class Guard:
             return ALLOW
         session, run = self._memory.place(call)
         if run.ended is not None:
-            run.calls += 1
-            run.blocks += 1
-            return self._report(run.ended, call, run)
+            return self._report(run.ended, call, run) if run.refuse(plain_id(call.id)) else run.ended
         tool, signature = sign(call, self.tools)
         if tool.unjudged:
             run.calls += 1
@@ -352,25 +350,24 @@ class Guard:
         self._end(verdict, call, run)
         return self._report(verdict, call, run)
 
-    def _step(self, call: ToolCall) -> Step | None:
-        """Give the step of a call that was asked about."""
+    def _asked(self, call: ToolCall) -> Verdict | None:
         session, run = self._memory.place(call)
         call_id = plain_id(call.id)
         step = run.history.calls.get(call_id) if call_id is not None else None
-        return step or self._memory.asked(call, call_id, sign(call, self.tools)[1], session, run)[0]
+        if step is None:
+            step, run = self._memory.asked(call, call_id, sign(call, self.tools)[1], session, run)
+        if step is None or step.pattern is None:
+            return None if step is None else step.told or ALLOW
+        return self._verdict(Action.BLOCK, step.pattern.finding(step.pattern.count), call, run.warnings + run.blocks)
 
     def _verdict(self, action: Action, finding: Finding, call: ToolCall, given: int) -> Verdict:
-        """Make a verdict; `given` is how many pieces of advice the run has had, so that the next one is another."""
-        if self._observes and action is not Action.ALLOW:
-            reason = reason_for(finding, action, call.tool, observed=True)
-            return Verdict(Action.ALLOW, finding, reason=reason, observed=action)
-        advice = "" if action is Action.ALLOW else advice_on(finding, action, call.tool, given)
-        return Verdict(action, finding, reason=reason_for(finding, action, call.tool), advice=advice)
+        return verdict_of(action, finding, call.tool, given, observes=self._observes)
 
     def _end(self, verdict: Verdict, call: ToolCall, run: Run) -> None:
         run.ended = verdict
         run.ended_tool = shown(call.tool)
         run.ended_at_call = run.calls
+        run.refused = plain_id(call.id)
         run.ended_at = self._clock() if self._clock else None
 
     def _report(self, verdict: Verdict, call: ToolCall, run: Run) -> Verdict:

@@ -68,8 +68,7 @@ class Ladder:
             return finding
         blocked = history.blocked(call.signature)
         if blocked is not None:
-            count = blocked.count + 1
-            return Finding(blocked.detector, Level.CRITICAL, count, blocked.threshold, blocked.signatures)
+            return blocked.finding(blocked.count + 1)
         return self._ask(self._rest, call, history)
 
     def _ask(self, detectors: tuple[Detector, ...], call: Step, history: History) -> Finding | None:

@@ -38,6 +38,7 @@ class Run:
         rewritten: Signatures that the model asked for and the host ran as another one, which is what will be judged.
         vetoes: How many vetoes the run's newest steps are.
         ended: The verdict that ended the run.
+        refused: Id of the newest call that met the end: announced again, it does not count again.
         allowed_by: Who said at last that the run goes on, and `allowed_at`: when.
     """
 
@@ -51,6 +52,7 @@ class Run:
         "ended_at_call",
         "ended_tool",
         "history",
+        "refused",
         "rewritten",
         "run_id",
         "said",
@@ -73,6 +75,7 @@ class Run:
         self.ended_tool: str | None = None
         self.ended_at_call: int | None = None
         self.ended_at: float | None = None
+        self.refused: str | None = None
         self.allowed_by: str | None = None
         self.allowed_at: float | None = None
 
@@ -81,6 +84,15 @@ class Run:
         finding = self.ended.finding if self.ended else None
         ended = finding.signatures if finding is not None else ()
         return tuple(signature.hex() for signature in dict.fromkeys((*blocked_in(self.history), *ended)))
+
+    def refuse(self, call_id: str | None) -> bool:
+        """Count a call that comes after the end; `False` for the one that came last."""
+        if call_id is not None and call_id == self.refused:
+            return False
+        self.refused = call_id
+        self.calls += 1
+        self.blocks += 1
+        return True
 
     def allow(self, signature: str | None, by: str | None, at: float | None) -> None:
         """Free what is blocked, or the pattern of one signature alone, and take back an end; it is noted who, when."""
@@ -145,6 +157,7 @@ class Run:
             "endedTool": self.ended_tool,
             "endedAtCall": self.ended_at_call,
             "endedAt": self.ended_at,
+            "refused": self.refused,
             "allowed": [self.allowed_by, self.allowed_at],
         }
 
@@ -180,6 +193,7 @@ class Run:
         run.ended = _load_verdict(data["ended"]) if data["ended"] else None
         run.ended_tool, run.ended_at_call = data["endedTool"], data["endedAtCall"]
         run.ended_at = data["endedAt"]
+        run.refused = data["refused"]
         run.allowed_by, run.allowed_at = data["allowed"]
         return run
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wheelspin.core.events import Finding, Level
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.events import Verdict
@@ -48,6 +50,10 @@ class Pattern:
         self.count = count
         self.born = born
         self.nature = nature
+
+    def finding(self, count: int) -> Finding:
+        """Give what is found when a call of it is blocked for the `count`th time."""
+        return Finding(self.detector, Level.CRITICAL, count, self.threshold, self.signatures)
 
 
 class Step:

@@ -1,19 +1,40 @@
-"""What listeners hear of a verdict, and of a crash: ids, counts and fingerprints (SPEC 8 and 9)."""
+"""
+What is told: a finding becomes a verdict, in words; listeners hear of it, and of a crash.
+
+Events hold ids, counts and fingerprints, never arguments or results (SPEC 8 and 9).
+"""
 
 from __future__ import annotations
 
-from wheelspin.core.advice import shown
-from wheelspin.core.events import Action
+from wheelspin.core.advice import advice_on, reason_for, shown
+from wheelspin.core.events import Action, Verdict
 from wheelspin.core.memory import plain_id
 from wheelspin.core.record import LoopEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.events import ToolCall, Verdict
+    from wheelspin.core.events import Finding, ToolCall
 
-__all__ = ["crash_of", "event_of"]
+__all__ = ["crash_of", "event_of", "verdict_of"]
 
 _KINDS = {Action.WARN: "warning", Action.BLOCK: "block", Action.ABORT: "abort"}
+
+
+def verdict_of(action: Action, finding: Finding, tool: str, given: int, *, observes: bool) -> Verdict:
+    """
+    Make a verdict.
+
+    Args:
+        action: What follows from the finding.
+        finding: What was seen.
+        tool: The name of the tool that was called.
+        given: How many pieces of advice the run has had, so that the next one is another.
+        observes: Whether the action is only noted.
+    """
+    if observes and action is not Action.ALLOW:
+        return Verdict(Action.ALLOW, finding, reason=reason_for(finding, action, tool, observed=True), observed=action)
+    advice = "" if action is Action.ALLOW else advice_on(finding, action, tool, given)
+    return Verdict(action, finding, reason=reason_for(finding, action, tool), advice=advice)
 
 
 def event_of(verdict: Verdict, call: ToolCall, run_id: str | None) -> LoopEvent | None:
