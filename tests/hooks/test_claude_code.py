@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import shared
 from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
+from wheelspin.places import store_path
 
 BASE = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
 
@@ -154,8 +155,6 @@ def test_parallel_calls_may_finish_in_any_order() -> None:
 
 
 def _records() -> list[dict[str, Any]]:
-    from wheelspin.places import store_path
-
     rows = sqlite3.connect(store_path()).execute("SELECT records FROM sessions").fetchall()
     return [record for row in rows for record in json.loads(row[0])]
 
@@ -197,6 +196,22 @@ def test_an_old_version_that_has_no_batch_is_guarded_call_by_call() -> None:
 def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
     """Unknown events, fields and versions."""
     assert answer(HOOK, payload) is None
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {**_pre(1), "cursor_version": "2026.09.18", "conversation_id": "s1"},
+        {"sessionId": "s1", "hookEventName": "PreToolUse", "tool_name": "run", "tool_input": {}, "tool_use_id": "t1"},
+        {name: value for name, value in _pre(1).items() if name != "tool_use_id"},
+    ],
+    ids=["Cursor", "VS Code", "Copilot CLI"],
+)
+def test_other_programs_that_run_claude_s_hooks_are_let_pass(payload: dict[str, Any]) -> None:
+    """They do not tell what came back; nothing is counted for them."""
+    for _ in range(40):
+        assert answer(HOOK, payload) is None
+    assert not Path(store_path()).exists()
 
 
 class TestSettings:

@@ -7,6 +7,8 @@ is not known, in old versions, `PostToolUse` and `PostToolUseFailure` do what it
 
 Facts that matter: a `continue: false` of `PreToolUse` ends the run only after the tool was executed, unless there is a
 denial beside it. `PostToolBatch` does not say which calls failed; a shell command that failed begins with "Exit code".
+Cursor, VS Code and Copilot CLI run the hooks in Claude Code's settings, too, without the outcomes of a batch: their
+payloads are none of Claude Code's, and pass.
 """
 
 from __future__ import annotations
@@ -46,11 +48,11 @@ class ClaudeCode(Hook):
         """Give what happened."""
         name = payload.get("hook_event_name")
         session = payload.get("session_id")
-        if not isinstance(name, str) or not isinstance(session, str):
+        if not isinstance(name, str) or not isinstance(session, str) or "cursor_version" in payload:
             return None
         agent = payload.get("agent_id")
         key = Key(self.name, session, agent if isinstance(agent, str) else "")
-        if name == "PreToolUse":
+        if name == "PreToolUse" and "tool_use_id" in payload:
             return HookEvent("before", key, name, ((_call(payload, payload, key), None),))
         if name == "PostToolBatch":
             items = payload.get("tool_calls")
