@@ -26,9 +26,6 @@ CHECK = "--check"
 """The argument with which the process only tries whether it could answer."""
 LIMIT = 5.0
 """Seconds after which a hook gives up and lets the call pass."""
-_SWEEP_EVERY = 256
-_KEPT = 14 * 24 * 3600.0
-"""Seconds for which a session is remembered after its newest event."""
 _LONGEST_LOG = 1 << 20
 
 
@@ -73,8 +70,6 @@ def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) ->
     store, sessions = opened(hook, clock)
     try:
         verdicts = sessions.act(event.key, lambda guard: act(event, guard))
-        if event.kind == "prompt" and os.getpid() % _SWEEP_EVERY == 0:
-            store.sweep(clock() - _KEPT)
     finally:
         store.close()
     return hook.reply(event, verdicts)

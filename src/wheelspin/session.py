@@ -22,6 +22,8 @@ __all__ = ["Sessions"]
 
 _RUNS_KEPT = 4
 """Runs of one session that are remembered: the one that is on, and those whose late outcomes may still come."""
+_KEPT = 14 * 24 * 3600.0
+"""Seconds for which a session is remembered after its newest event."""
 
 
 class Sessions:
@@ -53,7 +55,7 @@ class Sessions:
 
     def act(self, key: Key, do: Callable[[Guard], Answer]) -> Answer:
         """
-        Let something be done with the guard of a session, in one transaction.
+        Let something be done with the guard of a session, in one transaction. A new session sweeps out the old ones.
 
         Args:
             key: The session.
@@ -62,9 +64,12 @@ class Sessions:
         Raises:
             StoreError: The store cannot be read or written; the guard has seen nothing then.
         """
+        is_new = False
 
         def change(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str, Any]], Answer]:
+            nonlocal is_new
             guard = Guard(self._settings, tools=self._tools, clock=self._clock, max_runs=_RUNS_KEPT)
+            is_new = state is None
             if state is not None:
                 try:
                     guard.load(state)
@@ -73,4 +78,7 @@ class Sessions:
             answer = do(guard)
             return guard.dump(), [record.as_dict() for record in guard.records()], answer
 
-        return self._store.update(key, change)
+        answer = self._store.update(key, change)
+        if is_new:
+            self._store.sweep(self._clock() - _KEPT)
+        return answer

@@ -50,6 +50,15 @@ def _count(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str,
 
 
 class TestContract:
+    def test_a_check_leaves_no_trace(self, made: tuple[Store, Clock]) -> None:
+        """It only tells whether the store could be written."""
+        store, _ = made
+        store.update(KEY, _count)
+        store.check()
+
+        assert [run.key for run in store.runs()] == [KEY]
+        assert store.update(KEY, _count) == 2
+
     def test_a_state_is_there_for_the_next_change_of_its_key(self, made: tuple[Store, Clock]) -> None:
         """Keys are host, session and agent: one that differs in any of them has a state of its own."""
         store, _ = made
@@ -160,6 +169,26 @@ class TestFile:
             store.update(KEY, _count)
         other.execute("ROLLBACK")
         assert store.update(KEY, _count) == 2
+
+    @pytest.mark.parametrize(
+        ("pragma", "said"),
+        [("max_page_count = 1", "the disk is full"), ("query_only = 1", "it may not be written")],
+        ids=["full", "read-only"],
+    )
+    def test_a_place_that_cannot_be_written_is_an_error(self, tmp_path: Path, pragma: str, said: str) -> None:
+        """Nothing is changed, and nothing is set aside."""
+        path = str(tmp_path / "s.db")
+        store = SqliteStore(path)
+        store.update(KEY, _count)
+        store._connection().execute(f"PRAGMA {pragma}")
+
+        def grow(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+            return {"n": "x" * 1_000_000}, [], 0
+
+        with pytest.raises(StoreError, match=said):
+            store.update(KEY, grow)
+        assert SqliteStore(path).update(KEY, _count) == 2
+        assert list(tmp_path.glob("*damaged*")) == []
 
     def test_a_place_that_cannot_be_a_file_is_an_error(self, tmp_path: Path) -> None:
         """A folder in its place, or a file where its folder should be."""

@@ -1,0 +1,57 @@
+"""Guards whose state is in a store: a new session sweeps out the old ones, and a state that is damaged begins anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wheelspin import Guard, Settings, ToolCall
+from wheelspin.session import Sessions
+from wheelspin.store import Key
+from wheelspin.stores.memory import MemoryStore
+
+DAY = 24 * 3600.0
+
+
+class Clock:
+    """A time that the test sets."""
+
+    now = 100 * DAY
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _ask(guard: Guard) -> Any:
+    return guard.before(ToolCall("read", {"path": "/a"}, session_id="s"))
+
+
+def test_a_new_session_sweeps_out_those_of_which_nothing_was_heard_for_two_weeks() -> None:
+    """The others stay; an event of a known session sweeps nothing."""
+    clock = Clock()
+    store = MemoryStore(clock)
+    sessions = Sessions(store, Settings(enabled=True), clock=clock)
+
+    def kept() -> list[str]:
+        return sorted({run.key.session for run in store.runs()})
+
+    for name, day in (("old", 0), ("newer", 10), ("known", 10)):
+        clock.now = (100 + day) * DAY
+        sessions.act(Key("codex", name), _ask)
+    clock.now = 115 * DAY
+    sessions.act(Key("codex", "known"), _ask)
+    assert kept() == ["known", "newer", "old"]
+
+    sessions.act(Key("codex", "new"), _ask)
+    assert kept() == ["known", "new", "newer"]
+
+
+def test_a_state_that_is_damaged_begins_anew_and_is_told() -> None:
+    """The call is judged all the same."""
+    store = MemoryStore()
+    store.update(Key("codex", "s"), lambda _: ({"version": 1}, [], None))
+    told: list[str] = []
+    sessions = Sessions(store, Settings(enabled=True), damaged=told.append)
+
+    assert sessions.act(Key("codex", "s"), _ask).action == "allow"
+    assert told == ["codex session s: this is no state of a guard, or one of another version; it begins anew"]
+    assert store.runs()[0].record["calls"] == 1
