@@ -568,7 +568,8 @@ class TestCodex:
                 "shell",
                 {"command": ["ls"]},
             ),
-            ({"type": "function_call", "name": "f", "namespace": "mcp__x", "arguments": "{"}, "mcp__x.f", "{"),
+            ({"type": "function_call", "name": "f", "namespace": "mcp__x", "arguments": "{"}, "mcp__x__f", "{"),
+            ({"type": "function_call", "name": "f", "namespace": "agents", "arguments": "{"}, "agents.f", "{"),
             ({"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin"}, "apply_patch", "*** Begin"),
             ({"type": "local_shell_call", "action": {"type": "exec"}}, "local_shell", {"type": "exec"}),
             ({"type": "tool_search_call", "arguments": {"query": "x"}}, "tool_search", {"query": "x"}),
@@ -615,6 +616,39 @@ class TestCodex:
                 Outcome.result(["a", {"type": "input_image", "image_url": "u"}]),
             ),
             ("mcp", {"content": "no", "success": False}, Outcome.error("no")),
+            (
+                "mcp__x__f",
+                [
+                    {"type": "input_text", "text": "Wall time: 0.0038 seconds\nOutput:"},
+                    {"type": "input_text", "text": "a"},
+                ],
+                Outcome.result("a"),
+            ),
+            ("mcp__x__f", 'Wall time: 0.0037 seconds\nOutput:\n{"left":3}', Outcome.result('{"left":3}')),
+            ("apply_patch", "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nDone.\n", Outcome.result("Done.\n")),
+            ("apply_patch", "Exit code: 1\nWall time: 0.1 seconds\nOutput:\nNo.\n", Outcome.error("No.\n")),
+            (
+                "exec",
+                [
+                    {"type": "input_text", "text": "Script completed\nWall time 0.1 seconds\nOutput:\n"},
+                    {"type": "input_text", "text": "a"},
+                    {"type": "input_text", "text": '{"chunk_id":"d5","wall_time_seconds":6.6e-6,"output":"b"}'},
+                ],
+                Outcome.result(["a", '{"output":"b"}']),
+            ),
+            (
+                "exec",
+                [
+                    {"type": "input_text", "text": "Script failed\nWall time 0.1 seconds\nOutput:\n"},
+                    {"type": "input_text", "text": "Script error:\nno"},
+                ],
+                Outcome.error("Script error:\nno"),
+            ),
+            (
+                "wait",
+                "Script running with cell ID 12\nWall time 0.5 seconds\nOutput:\nhi",
+                Outcome.shell("hi", status="running"),
+            ),
         ],
     )
     def test_outcomes_are_read_without_what_codex_adds(

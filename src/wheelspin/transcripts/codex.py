@@ -25,7 +25,19 @@ _HEADER = re.compile(
     r"|(?P<running>Process running with session ID [^\n]*)\n"
     r"|Output:\n)+"
 )
-_NO_PROMPT = ("<environment_context", "<user_instructions", "<turn_aborted", "# AGENTS.md instructions")
+_PREAMBLE = re.compile(
+    r"(?:Script (?:completed|(?P<failed>failed|terminated)|(?P<running>running with cell ID [^\n]*))\n"
+    r"|Exit code: (?P<code>-?\d+)\n)?"
+    r"Wall time:? [\d.]+ seconds\nOutput:(?:\n|$)"
+)
+_CHUNK = re.compile(r'(?<=^\{)"chunk_id":"[^"]*","wall_time_seconds":[^,]*,')
+_NO_PROMPT = (
+    "<environment_context",
+    "<user_instructions",
+    "<turn_aborted",
+    "<subagent_notification",
+    "# AGENTS.md instructions",
+)
 
 
 class Codex(Reader):
@@ -33,7 +45,7 @@ class Codex(Reader):
     Read Codex's rollouts.
 
     A line of the type `compacted` is a compaction; the `replacement_history` in it is what the model is shown from
-    then on, and holds no new calls. Of a shell's output, chunk id, wall time and token count do not count.
+    then on, and holds no new calls. Of a tool's output, chunk id, wall time and token count do not count.
     """
 
     name = "codex"
@@ -79,8 +91,10 @@ def _call(payload: dict[str, Any]) -> ToolCall:
     name = _NAMES.get(kind) or payload.get("name")
     arguments = next((payload[key] for key in ("arguments", "input", "action") if key in payload), None)
     space = payload.get("namespace")
+    # A tool of MCP has the name that Codex's hooks call it by.
+    joint = "__" if isinstance(space, str) and space.startswith("mcp__") else "."
     return ToolCall(
-        f"{space}.{name}" if isinstance(space, str) and space else str(name or ""),
+        f"{space}{joint}{name}" if isinstance(space, str) and space else str(name or ""),
         decoded(arguments),
         id=call_id if isinstance(call_id, str) else None,
     )
@@ -89,8 +103,7 @@ def _call(payload: dict[str, Any]) -> ToolCall:
 def _outcome(call: ToolCall, payload: dict[str, Any]) -> Outcome:
     output = payload.get("output", payload.get("tools"))
     if call.tool.rsplit(".", 1)[-1] not in _SHELLS and call.tool not in _SHELLS:
-        text = _text(output)
-        return Outcome.error(text) if _failed(output) else Outcome.result(text)
+        return Outcome.error(_text(output)) if _failed(output) else _plain(_text(output))
     value = decoded(output)
     if isinstance(value, dict) and isinstance(value.get("metadata"), dict):
         code = value["metadata"].get("exit_code")
@@ -109,6 +122,20 @@ def _shell(output: object) -> Outcome:
         return Outcome.shell(rest, status="running")
     code = int(header["code"]) if header["code"] else None
     return shell_outcome(rest, failed=bool(code), exit_code=code)
+
+
+def _plain(shown: object) -> Outcome:
+    """Give the outcome of a tool that is no shell: a patch, a script of the code mode, a tool of MCP, any other."""
+    first, *others = shown if isinstance(shown, list) and shown else [shown]
+    head = _PREAMBLE.match(first) if isinstance(first, str) else None
+    if head is None or not isinstance(first, str):
+        return Outcome.result(shown)
+    rest = [text for text in (first[head.end() :], *others) if text != ""]
+    rest = [_CHUNK.sub("", text) if isinstance(text, str) else text for text in rest]
+    value = rest[0] if len(rest) == 1 else rest
+    if head["running"]:
+        return Outcome.shell(value, status="running")
+    return Outcome.error(value) if head["failed"] or head["code"] not in {None, "0"} else Outcome.result(value)
 
 
 def _text(output: object) -> object:
