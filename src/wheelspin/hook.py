@@ -33,7 +33,7 @@ class HookEvent(Value):
         key: The session.
         name: The event as the host calls it, for the reply.
         calls: The calls that it is about, each with its outcome, if it has one.
-        run_id: The run that a checkpoint is of, where the host names it.
+        run_id: The run that a checkpoint or a prompt is of, where the host names it.
     """
 
     __slots__ = ("calls", "key", "kind", "name", "run_id")
@@ -97,10 +97,13 @@ def act(event: HookEvent, guard: Guard) -> list[Verdict]:
     A warning is decided before the call runs and told with its outcome, in another process as a rule. A call that the
     host never asked about, an unknown tool say, is judged when its outcome comes: what would have been blocked is told.
     Where two hooks of ours run for one event, since two hosts share their settings, the call counts once by its id.
+    A prompt in the middle of a run that the host names frees what is blocked in it: the user has spoken.
     """
     session, agent = event.key.session, event.key.agent or None
     if event.kind == "compacted":
         guard.compacted(session, agent_id=agent)
+    elif event.kind == "prompt" and event.run_id is not None:
+        guard.allow(event.run_id, session, agent_id=agent, by="a prompt")
     elif event.kind == "prompt":
         guard.user_message(session, agent_id=agent)
     elif event.kind == "checkpoint":
