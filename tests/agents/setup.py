@@ -29,6 +29,7 @@ AGENTS = (
         "claude-agent-sdk==0.2.189",
         "lib/python*/site-packages/claude_agent_sdk/_bundled/claude",
     ),
+    Agent("codex", "node", "@openai/codex@0.171.0", "node_modules/@openai/codex-*/vendor/*/bin/codex"),
 )
 
 

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.agents.dialect import Dialect, Reply, Shown, Turn, as_events, as_json, text_of
+from tests.agents.dialect import Asked, Dialect, Reply, Shown, Turn, as_events, as_json, text_of
 
 __all__ = ["DIALECT"]
+
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 class Responses(Dialect):
@@ -17,27 +19,21 @@ class Responses(Dialect):
     def speaks(self, path: str) -> bool:
         return path.endswith("/responses")
 
+    def has_tools(self, body: dict[str, Any]) -> bool:
+        return bool(_offered(body))
+
     def last(self, body: dict[str, Any]) -> Any:
         given = body.get("input")
         return given[-1:] if isinstance(given, list) else given
 
     def shown(self, body: dict[str, Any]) -> list[Shown]:
         given = body["input"] if isinstance(body["input"], list) else []
-        results = [item for item in given if item.get("type") == "function_call_output"]
+        results = [item for item in given if item.get("type") in _OUTPUTS]
         return [Shown(text_of(item.get("output")), is_error=False) for item in results]
 
     def write(self, turn: Turn, body: dict[str, Any], path: str) -> Reply:
-        items: list[dict[str, Any]] = [
-            {
-                "type": "function_call",
-                "id": f"fc_{call.id}",
-                "call_id": call.id,
-                "name": call.tool,
-                "arguments": json.dumps(call.arguments),
-                "status": "completed",
-            }
-            for call in turn.asked
-        ]
+        offered = {tool.get("name"): tool for tool in _offered(body)}
+        items = [_call(call, offered.get(call.tool, {})) for call in turn.asked]
         said = [{"type": "output_text", "text": turn.text, "annotations": []}]
         message = {"type": "message", "id": f"m_{turn.number:04}", "role": "assistant", "status": "completed"}
         usage = {
@@ -56,6 +52,27 @@ class Responses(Dialect):
             "usage": usage,
         }
         return as_events(_streamed(whole)) if body.get("stream") else as_json(whole)
+
+
+def _offered(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the tools that a request offers: in a field of their own or as an item of the input, some in namespaces."""
+    given = body["input"] if isinstance(body.get("input"), list) else []
+    listed = [*(body.get("tools") or []), *(tool for item in given for tool in item.get("tools") or [])]
+    return [
+        {**tool, "namespace": one["name"]} if one.get("type") == "namespace" else tool
+        for one in listed
+        for tool in (one["tools"] if one.get("type") == "namespace" else [one])
+    ]
+
+
+def _call(call: Asked, tool: dict[str, Any]) -> dict[str, Any]:
+    """Write a call; a tool that takes free text gets its argument `input` as it is."""
+    item = {"id": f"fc_{call.id}", "call_id": call.id, "name": call.tool, "status": "completed"}
+    if tool.get("type") == "custom":
+        return {"type": "custom_tool_call", **item, "input": call.arguments["input"]}
+    if "namespace" in tool:
+        item["namespace"] = tool["namespace"]
+    return {"type": "function_call", **item, "arguments": json.dumps(call.arguments)}
 
 
 def _streamed(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
