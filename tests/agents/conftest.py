@@ -21,6 +21,8 @@ from wheelspin.transcripts import reader_for
 
 FOLDER = Path(os.environ.get("WHEELSPIN_AGENTS", ""))
 SECONDS = 120
+_OURS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG")
+_HOSTS = ("CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME")
 
 
 class Ended(NamedTuple):
@@ -98,7 +100,7 @@ def replayed(transcript: Path, preset: str = "standard") -> list[tuple[str, int,
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Give a home, and make it that of this process."""
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "CLAUDE_CONFIG_DIR"):
+    for name in (*_OURS, *_HOSTS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("CODEX_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

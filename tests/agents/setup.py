@@ -30,6 +30,7 @@ AGENTS = (
         "lib/python*/site-packages/claude_agent_sdk/_bundled/claude",
     ),
     Agent("codex", "node", "@openai/codex@0.171.0", "node_modules/@openai/codex-*/vendor/*/bin/codex"),
+    Agent("gemini-cli", "node", "@google/gemini-cli@0.61.0", "node_modules/.bin/gemini"),
 )
 
 

@@ -1,0 +1,99 @@
+"""
+Gemini CLI's hooks.
+
+`BeforeTool` asks, can deny, and can end the run; `AfterTool` brings the outcome, and the warning that is added to it;
+`BeforeAgent` is the user's prompt, once for each.
+
+Facts that matter: a call has no id, so an outcome belongs to the newest open call that is equal to it. A tool that does
+not exist and a call with wrong arguments reach no hook. Those of sub-agents come as if they were the main agent's.
+`PreCompress` comes before every request to the model, whether anything is shortened or not, and so says nothing.
+Gemini CLI itself stops at the fifth equal call in a row, hence the preset.
+"""
+
+from __future__ import annotations
+
+from wheelspin.core.events import Action, Outcome, ToolCall
+from wheelspin.core.volatile import TOOLS
+from wheelspin.hook import Hook, HookEvent, advice_of
+from wheelspin.store import Key
+from wheelspin.wire.gemini import arguments_of, command_outcome, unframed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from wheelspin.core.events import Verdict
+
+__all__ = ["HOOK"]
+
+
+class GeminiCli(Hook):
+    """The hook of Gemini CLI."""
+
+    __slots__ = ()
+
+    name = "gemini-cli"
+    tools = TOOLS.extended(
+        ignored={"run_shell_command": ["description"], "replace": ["instruction"]},
+        polls=["list_background_processes", "read_background_output"],
+        plans=["write_todos"],
+    )
+    preset = "early"
+
+    def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
+        """Give what happened."""
+        name = payload.get("hook_event_name")
+        session = payload.get("session_id")
+        if not isinstance(name, str) or not isinstance(session, str):
+            return None
+        key = Key(self.name, session)
+        if name == "BeforeAgent":
+            return HookEvent("prompt", key, name)
+        if name not in {"BeforeTool", "AfterTool"}:
+            return None
+        tool = payload.get("tool_name")
+        arguments = arguments_of(payload.get("tool_input"))
+        call = ToolCall(tool if isinstance(tool, str) else "", arguments, session_id=session)
+        if name == "BeforeTool":
+            return HookEvent("before", key, name, ((call, None),))
+        return HookEvent("after", key, name, ((call, _outcome(call, payload.get("tool_response"))),))
+
+    def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
+        """Give the reply: a denial, an advice, or the end of the run."""
+        ending = next((verdict for verdict in verdicts if verdict.action is Action.ABORT), None)
+        advice = advice_of([verdict for verdict in verdicts if verdict.stops or event.kind != "before"])
+        if not advice:
+            return None
+        if event.kind == "before":
+            reply: dict[str, Any] = {"decision": "deny", "reason": advice}
+        else:
+            reply = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": advice}}
+        return reply if ending is None else {"continue": False, "stopReason": f"wheelspin: {ending.reason}", **reply}
+
+
+def _outcome(call: ToolCall, response: Any) -> Outcome | None:
+    """Give an outcome: of a failure its message, which the model is shown, and else what the tool gave."""
+    if not isinstance(response, dict):
+        return None
+    error = response.get("error")
+    shown = _shown(response.get("llmContent"))
+    if call.tool == "run_shell_command" and isinstance(shown, str):
+        command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
+        return command_outcome(shown, command, failed=error is not None)
+    if not isinstance(error, dict):
+        return Outcome.result(shown) if error is None else Outcome.error(error)
+    message, kind = error.get("message"), error.get("type")
+    return Outcome.error(shown if message is None else message, kind if isinstance(kind, str) else "")
+
+
+def _shown(content: Any) -> Any:
+    """Give a result without its frame; parts that are all text are one text, as the model is shown them."""
+    if isinstance(content, str):
+        return unframed(content)
+    parts = content if isinstance(content, list) else [content]
+    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return "\n".join(map(unframed, texts)) if texts and len(texts) == len(parts) else content
+
+
+HOOK = GeminiCli()

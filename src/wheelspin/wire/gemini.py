@@ -1,0 +1,93 @@
+"""
+Calls and results as Gemini CLI writes them, and Qwen Code, which came of it.
+
+What a tool brought from outside stands in a frame. What a shell command printed has labels around it: what it was, its
+exit code, and the number of its process, which is another each time. An argument of every tool says when a call may
+run, and nothing of what it does.
+"""
+
+from __future__ import annotations
+
+from wheelspin.core.events import Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["arguments_of", "command_outcome", "unframed"]
+
+_FRAME = ("<untrusted_context>\n", "\n</untrusted_context>")
+_BACKGROUND = ("Command moved to background (PID: ", "Command is running in background. PID: ")
+_TIMED_OUT = ("Command was automatically cancelled because it exceeded the timeout", "Command timed out after ")
+_CANCELLED = "Command was cancelled by user before it could complete."
+_LABELS = ("Process Group PGID", "Background PIDs", "Signal", "Exit Code", "Error")
+"""What stands after the output, the last first."""
+_PROCESSES = frozenset({"Process Group PGID", "Background PIDs"})
+_NOTHING = frozenset({"(none)", "(empty)"})
+
+
+def arguments_of(given: Any) -> Any:
+    """Give the arguments of a call without the one that says when it may run."""
+    if not isinstance(given, dict) or "wait_for_previous" not in given:
+        return given
+    return {name: value for name, value in given.items() if name != "wait_for_previous"}
+
+
+def unframed(text: str) -> str:
+    r"""
+    Give what a tool said, without the frame.
+
+    Example:
+        >>> unframed("<untrusted_context>\npong\n</untrusted_context>")
+        'pong'
+    """
+    begin, end = _FRAME
+    return text[len(begin) : -len(end)] if text.startswith(begin) and text.endswith(end) else text
+
+
+def command_outcome(shown: str, command: object = None, *, failed: bool = False) -> Outcome:
+    r"""
+    Give the outcome of a shell command.
+
+    Args:
+        shown: What the model was shown, without the frame.
+        command: The command, which Qwen Code repeats.
+        failed: Whether the host calls it a failure.
+
+    Example:
+        >>> command_outcome("Output: 1 failing\nExit Code: 3\nProcess Group PGID: 512").value["exitCode"]
+        3
+    """
+    if shown.startswith(_CANCELLED):
+        return Outcome.denied(shown)
+    for start in _BACKGROUND:
+        if shown.startswith(start):
+            shown = start + shown[len(start) :].lstrip("0123456789")
+    text, labels = _without_labels(shown.removeprefix(f"Command: {command}\n"))
+    code = labels.get("Exit Code", "")
+    exit_code = int(code) if code.removeprefix("-").isdecimal() else None
+    timed_out = shown.startswith(_TIMED_OUT)
+    failed = failed or timed_out or bool(exit_code) or "Signal" in labels
+    return Outcome.shell(
+        "\n".join([text, *(f"{name}: {labels[name]}" for name in ("Error", "Signal") if name in labels)]).strip("\n"),
+        status="failed" if failed else "completed",
+        exit_code=exit_code,
+        timed_out=timed_out,
+    )
+
+
+def _without_labels(text: str) -> tuple[str, dict[str, str]]:
+    """Give what a command printed, and the labels that say something of it."""
+    if text.startswith("Directory: "):
+        text = text.partition("\n")[2]
+    if not text.startswith("Output: "):
+        return text, {}
+    labels = {}
+    for label in _LABELS:
+        before, found, value = text.rpartition(f"\n{label}: ")
+        if found and "\n" not in value:
+            text = before
+            labels[label] = value
+    text = text.removeprefix("Output: ")
+    said = {name: value for name, value in labels.items() if value not in _NOTHING and name not in _PROCESSES}
+    return "" if text in _NOTHING else text, said

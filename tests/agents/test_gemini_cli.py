@@ -1,0 +1,140 @@
+"""The real Gemini CLI, guarded, against a scripted model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.agents.conftest import Ended, Home
+from tests.agents.scripted_model import Ask, ScriptedModel
+
+SHELL = "run_shell_command"
+ECHO: list[Ask] = [(SHELL, {"command": "echo hi", "description": "say hi"})]
+WARNED = "<hook_context>Loop detected: `run_shell_command` was called 2 times in a row"
+BLOCKED = "Tool execution blocked: Loop detected: `run_shell_command` was called 3 times in a row"
+
+
+@pytest.fixture
+def gemini(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
+    """Give what runs a prompt in a guarded Gemini CLI, with settings of the user's own."""
+
+    def run(scripted: ScriptedModel, *flags: str, **settings: Any) -> Ended:
+        place = home.path / ".gemini" / "settings.json"
+        if not place.exists():
+            place.parent.mkdir()
+            place.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}, **settings}))
+            home.install("gemini-cli")
+        return home.run(
+            [program("gemini-cli"), "-p", "run the command", "--yolo", "--output-format", "stream-json", *flags],
+            GOOGLE_GEMINI_BASE_URL=scripted.url,
+            GEMINI_API_KEY="none",
+            GEMINI_CLI_TRUST_WORKSPACE="true",
+        )
+
+    return run
+
+
+def _counts(record: dict[str, Any]) -> tuple[int, int, int]:
+    return record["calls"], record["warnings"], record["blocks"]
+
+
+def test_the_guard_speaks_before_gemini_s_own_does(home: Home, gemini: Callable[..., Ended]) -> None:
+    """The third call is warned about and the fourth blocked; the fifth and sixth are Gemini's own to stop."""
+    with ScriptedModel(lambda turn: ECHO if turn < 30 else []) as model:
+        ended = gemini(model)
+        shown, heard = model.shown(), model.heard()
+
+    assert (ended.code, model.turns) == (0, 6)
+    assert ended.lines()[-2]["message"] == "Loop detected, stopping execution"
+    assert [is_error for _, is_error in shown] == [False, False, False, True]
+    assert WARNED in shown[2].text
+    assert shown[3].text.startswith(BLOCKED)
+    assert "System: Potential loop detected" in heard
+    assert [_counts(record) for record in home.records()] == [(4, 1, 1)]
+    assert home.log() == ""
+
+
+def test_without_gemini_s_own_the_run_is_ended(home: Home, gemini: Callable[..., Ended]) -> None:
+    """At the tenth call, which is not run; no other request reaches the model, and the exit code is 0."""
+    with ScriptedModel(lambda turn: ECHO if turn < 30 else []) as model:
+        ended = gemini(model, model={"disableLoopDetection": True})
+        shown = model.shown()
+
+    assert (ended.code, model.turns) == (0, 10)
+    assert [number for number, (_, is_error) in enumerate(shown, 1) if is_error] == list(range(4, 10))
+    last = next(line for line in ended.lines()[::-1] if line["type"] == "tool_result")
+    assert last["error"]["type"] == "stop_execution"
+    assert "wheelspin: one blocked call followed another" in last["output"]
+    (record,) = home.records()
+    assert (*_counts(record), record["code"], record["ended_at_call"]) == (10, 1, 7, "global_circuit_breaker", 10)
+    assert home.log() == ""
+
+
+def test_a_description_that_is_worded_anew_hides_no_loop(home: Home, gemini: Callable[..., Ended]) -> None:
+    """Gemini's own compares it and sees no loop; the guard ends the run, with each prompt a run of its own."""
+    with ScriptedModel(lambda turn: [(SHELL, {"command": "echo hi", "description": f"try {turn}"})]) as model:
+        gemini(model)
+        assert model.turns == 10
+
+    with ScriptedModel(lambda turn: ECHO if turn < 2 else []) as model:
+        ended = gemini(model, "--resume", "latest")
+
+    assert ended.lines()[-1]["status"] == "success"
+    assert [record["ended_at_call"] for record in home.records()] == [None, 10]
+    assert [_counts(record) for record in home.records()] == [(2, 0, 0), (10, 1, 7)]
+    assert home.log() == ""
+
+
+def test_work_is_left_alone(home: Home, gemini: Callable[..., Ended]) -> None:
+    """No word reaches the model, and the task ends by itself; each call of a message counts."""
+    with ScriptedModel(
+        lambda turn: [(SHELL, {"command": f"echo {turn} {place}"}) for place in range(5)] if turn < 5 else []
+    ) as model:
+        ended = gemini(model)
+        assert len(model.shown()) == 25
+        assert "Loop detected" not in model.heard()
+
+    assert ended.lines()[-1]["status"] == "success"
+    assert [_counts(record) for record in home.records()] == [(25, 0, 0)]
+    assert home.log() == ""
+
+
+def test_what_reaches_no_hook_is_not_seen(home: Home, gemini: Callable[..., Ended]) -> None:
+    """A tool that is not there, and wrong arguments; equal calls of one message and a failing command are seen."""
+    unknown: list[Ask] = [("frobnicate", {})]
+    wrong: list[Ask] = [("read_file", {"wrong": 1})]
+    script: list[list[Ask]] = [
+        *[unknown] * 4,
+        *[wrong] * 4,
+        [(SHELL, {"command": "exit 3"}), (SHELL, {"command": "exit 3"})],
+        [("read_file", {"file_path": "missing.txt"})],
+    ]
+    with ScriptedModel(lambda turn: script[turn] if turn < len(script) else []) as model:
+        gemini(model)
+        shown = model.shown()
+
+    assert [is_error for _, is_error in shown] == [True] * 8 + [False, False, True]
+    assert "Exit Code: 3" in shown[8].text
+    assert [_counts(record) for record in home.records()] == [(3, 0, 0)]
+    assert home.log() == ""
+
+
+def test_a_sub_agent_that_loops_runs_nothing_more(home: Home, gemini: Callable[..., Ended]) -> None:
+    """Its calls count as the main agent's; it goes on until its own limit of turns, and the run ends with it."""
+    with ScriptedModel(
+        lambda turn: [("invoke_agent", {"agent_name": "generalist", "prompt": "go on"})] if turn == 0 else ECHO
+    ) as model:
+        ended = gemini(model)
+        shown = model.shown()
+
+    assert [is_error for _, is_error in shown[:4]] == [False, False, False, True]
+    assert all(is_error for _, is_error in shown[3:])
+    last = ended.lines()[-2]
+    assert (ended.code, last["type"], last["error"]["type"]) == (0, "tool_result", "stop_execution")
+    assert last["tool_id"].startswith("invoke_agent")
+    (record,) = home.records()
+    assert (record["agent_id"], record["warnings"], record["ended_at_call"]) == (None, 1, 11)
+    assert home.log() == ""
