@@ -22,7 +22,7 @@ from wheelspin.transcripts import reader_for
 FOLDER = Path(os.environ.get("WHEELSPIN_AGENTS", ""))
 SECONDS = 120
 _OURS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG")
-_HOSTS = ("CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME")
+_HOSTS = ("CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "QWEN_HOME")
 
 
 class Ended(NamedTuple):

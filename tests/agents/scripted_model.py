@@ -40,6 +40,7 @@ class ScriptedModel:
         script: Gives the calls of a turn, counted from 0; an empty list ends the task.
         tokens: Gives the input tokens that a turn is said to have used: many of them make a host shorten its context.
         to_shorten: What is in a request for a summary, beside the signs that are known.
+        summary_tokens: The input tokens that a summary is said to have used: some hosts reckon by them what is left.
     """
 
     def __init__(
@@ -47,10 +48,12 @@ class ScriptedModel:
         script: Callable[[int], list[Ask]],
         tokens: Callable[[int], int] = lambda _: 100,
         to_shorten: tuple[str, ...] = (),
+        summary_tokens: int = 50,
     ) -> None:
         self._script = script
         self._tokens = tokens
         self._to_shorten = (*_TO_SHORTEN, *to_shorten)
+        self._summary_tokens = summary_tokens
         self.turns = 0
         self.requests: list[dict[str, Any]] = []
         """The bodies of the requests of the task itself."""
@@ -88,7 +91,7 @@ class ScriptedModel:
         with self._lock:
             if any(sign in last for sign in self._to_shorten):
                 self.shortened += 1
-                return Turn(_ASIDE, [], "<summary>the same command again and again</summary>", 50)
+                return Turn(_ASIDE, [], "<summary>the same command again and again</summary>", self._summary_tokens)
             if not dialect.has_tools(body):
                 return Turn(_ASIDE, [], "ok", 50)
             turn, self.turns = self.turns, self.turns + 1

@@ -31,6 +31,7 @@ AGENTS = (
     ),
     Agent("codex", "node", "@openai/codex@0.171.0", "node_modules/@openai/codex-*/vendor/*/bin/codex"),
     Agent("gemini-cli", "node", "@google/gemini-cli@0.61.0", "node_modules/.bin/gemini"),
+    Agent("qwen-code", "node", "@qwen-code/qwen-code@0.24.4", "node_modules/.bin/qwen"),
 )
 
 

@@ -13,6 +13,7 @@ from tests.agents.scripted_model import Ask, ScriptedModel
 
 SHELL = "run_shell_command"
 ECHO: list[Ask] = [(SHELL, {"command": "echo hi", "description": "say hi"})]
+QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
 WARNED = "<hook_context>Loop detected: `run_shell_command` was called 2 times in a row"
 BLOCKED = "Tool execution blocked: Loop detected: `run_shell_command` was called 3 times in a row"
 
@@ -25,13 +26,15 @@ def gemini(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
         place = home.path / ".gemini" / "settings.json"
         if not place.exists():
             place.parent.mkdir()
-            place.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}, **settings}))
+            own = {"security": {"auth": {"selectedType": "gemini-api-key"}}, **QUIET, **settings}
+            place.write_text(json.dumps(own))
             home.install("gemini-cli")
         return home.run(
             [program("gemini-cli"), "-p", "run the command", "--yolo", "--output-format", "stream-json", *flags],
             GOOGLE_GEMINI_BASE_URL=scripted.url,
             GEMINI_API_KEY="none",
             GEMINI_CLI_TRUST_WORKSPACE="true",
+            GEMINI_CLI_NO_RELAUNCH="true",
         )
 
     return run

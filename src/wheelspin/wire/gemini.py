@@ -1,8 +1,9 @@
 """
 Calls and results as Gemini CLI writes them, and Qwen Code, which came of it.
 
-What a tool brought from outside stands in a frame. What a shell command printed has labels around it: what it was, its
-exit code, and the number of its process, which is another each time. An argument of every tool says when a call may
+What a tool brought from outside stands in a frame; what is too long stands under the name of a file that holds all of
+it. What a shell command printed has labels around it: what it was, its exit code, and the number of its process. The
+names of such files and the numbers of processes are others each time. An argument of every tool says when a call may
 run, and nothing of what it does.
 """
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["arguments_of", "command_outcome", "unframed"]
 
 _FRAME = ("<untrusted_context>\n", "\n</untrusted_context>")
+_SAVED = "Tool output was too large and has been truncated.\nThe full output has been saved to: "
+_SHORTENED = "\nTruncated part of the output:\n"
+_STARTED = "Background shell started."
+_HINT = "\n\nNote: this foreground command ran for "
 _BACKGROUND = ("Command moved to background (PID: ", "Command is running in background. PID: ")
 _TIMED_OUT = ("Command was automatically cancelled because it exceeded the timeout", "Command timed out after ")
 _CANCELLED = "Command was cancelled by user before it could complete."
@@ -35,12 +40,14 @@ def arguments_of(given: Any) -> Any:
 
 def unframed(text: str) -> str:
     r"""
-    Give what a tool said, without the frame.
+    Give what a tool said, without the frame, or of what is too long the part that is shown.
 
     Example:
         >>> unframed("<untrusted_context>\npong\n</untrusted_context>")
         'pong'
     """
+    if text.startswith(_SAVED):
+        return text.partition(_SHORTENED)[2] or text
     begin, end = _FRAME
     return text[len(begin) : -len(end)] if text.startswith(begin) and text.endswith(end) else text
 
@@ -60,10 +67,12 @@ def command_outcome(shown: str, command: object = None, *, failed: bool = False)
     """
     if shown.startswith(_CANCELLED):
         return Outcome.denied(shown)
+    if shown.startswith(f"{_STARTED}\n"):
+        shown = _STARTED
     for start in _BACKGROUND:
         if shown.startswith(start):
             shown = start + shown[len(start) :].lstrip("0123456789")
-    text, labels = _without_labels(shown.removeprefix(f"Command: {command}\n"))
+    text, labels = _without_labels(shown.removeprefix(f"Command: {command}\n").partition(_HINT)[0])
     code = labels.get("Exit Code", "")
     exit_code = int(code) if code.removeprefix("-").isdecimal() else None
     timed_out = shown.startswith(_TIMED_OUT)

@@ -1,0 +1,144 @@
+"""
+Qwen Code's hooks.
+
+`PreToolUse` asks and can deny; `PostToolBatch` brings the outcomes, of unknown tools and bad arguments too, and the
+warning that is added to the last of them; `PostCompact` comes only where a compaction succeeded, and arms.
+`UserPromptSubmit` is the user's prompt, and comes once more, with an empty one, before each request that carries
+results: there a run can be ended, and nowhere else.
+
+Facts that matter: `continue: false` at a tool's event takes the result away and lets the run go on. The id of a call in
+`PostToolBatch` is the model's, which `PreToolUse` calls `tool_call_id`. Qwen Code itself ends a run at the fifth equal
+call in a row, hence the preset.
+"""
+
+from __future__ import annotations
+
+from wheelspin.core.events import Outcome, ToolCall
+from wheelspin.core.volatile import TOOLS
+from wheelspin.hook import Hook, HookEvent, advice_of
+from wheelspin.store import Key
+from wheelspin.wire.gemini import arguments_of, command_outcome, unframed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from wheelspin.core.events import Verdict
+
+__all__ = ["HOOK"]
+
+_DENIED = "execution_denied"
+_BY_US = "Loop detected: "
+"""What all advice begins with."""
+
+
+class QwenCode(Hook):
+    """The hook of Qwen Code."""
+
+    __slots__ = ()
+
+    name = "qwen-code"
+    tools = TOOLS.extended(
+        ignored={"run_shell_command": ["description"], "agent": ["description"]},
+        polls=["list_agents", "task_list"],
+        plans=["todo_write"],
+    )
+    preset = "early"
+
+    def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
+        """Give what happened."""
+        name = payload.get("hook_event_name")
+        session = payload.get("session_id")
+        if not isinstance(name, str) or not isinstance(session, str):
+            return None
+        key = Key(self.name, session, _text(payload.get("agent_id")))
+        if name == "PreToolUse":
+            return HookEvent("before", key, name, ((_call(payload, payload, key), None),))
+        if name == "PostToolBatch":
+            items = payload.get("tool_calls")
+            listed = [item for item in items if _is_told(item)] if isinstance(items, list) else []
+            calls = [_call(item, payload, key) for item in listed]
+            outcomes = [_outcome(call, item) for call, item in zip(calls, listed, strict=True)]
+            return HookEvent("after", key, name, tuple(zip(calls, outcomes, strict=True)))
+        if name == "PostCompact":
+            return HookEvent("compacted", key, name)
+        if name == "UserPromptSubmit" and isinstance(payload.get("prompt"), str):
+            return HookEvent("prompt" if payload["prompt"] else "checkpoint", key, name, run_id=_run(payload))
+        return None
+
+    def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
+        """Give the reply: a denial, an advice, or the end of the run."""
+        if event.kind == "checkpoint":
+            return {"continue": False, "stopReason": f"wheelspin: {verdicts[0].reason}"} if verdicts else None
+        advice = advice_of([verdict for verdict in verdicts if verdict.stops or event.kind != "before"])
+        if not advice:
+            return None
+        said = {"hookEventName": event.name}
+        if event.kind == "before":
+            said |= {"permissionDecision": "deny", "permissionDecisionReason": advice}
+        else:
+            said["additionalContext"] = advice
+        return {"hookSpecificOutput": said}
+
+
+def _is_told(item: Any) -> bool:
+    """Tell whether an item is a call that the guard has to hear of: what it denied itself, it knows."""
+    response = item.get("tool_response") if isinstance(item, dict) else None
+    if not isinstance(response, dict) or response.get("error_type") != _DENIED:
+        return isinstance(item, dict)
+    return not _text(response.get("error")).startswith(_BY_US)
+
+
+def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> ToolCall:
+    """Give a call; the run is the user's prompt."""
+    return ToolCall(
+        _text(item.get("tool_name")),
+        arguments_of(item.get("tool_input")),
+        id=_text(item.get("tool_call_id")) or None,
+        run_id=_run(payload),
+        session_id=key.session,
+        agent_id=key.agent or None,
+    )
+
+
+def _run(payload: Mapping[str, Any]) -> str | None:
+    return _text(payload.get("prompt_id")) or None
+
+
+def _outcome(call: ToolCall, item: Mapping[str, Any]) -> Outcome | None:
+    """Give an outcome from what the model is shown, and from what the host says of it."""
+    response = item.get("tool_response")
+    if not isinstance(response, dict):
+        return None
+    shown = _shown(response)
+    kind = _text(response.get("error_type"))
+    if kind == "tool_not_registered":
+        return Outcome.unknown_tool(shown)
+    if kind == _DENIED or item.get("status") == "cancelled":
+        return Outcome.denied(shown)
+    failed = item.get("status") == "error"
+    if call.tool == "run_shell_command" and isinstance(shown, str):
+        command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
+        return command_outcome(shown, command, failed=failed)
+    return Outcome.error(shown, kind) if failed else Outcome.result(shown)
+
+
+def _shown(response: Mapping[str, Any]) -> Any:
+    """Give what the model is shown: a text, where it is nothing but one."""
+    parts = response.get("response_parts")
+    if not isinstance(parts, list) or len(parts) != 1 or not isinstance(parts[0], dict):
+        return parts
+    answer = parts[0].get("functionResponse")
+    said = answer.get("response") if isinstance(answer, dict) and "parts" not in answer else None
+    if not isinstance(said, dict) or len(said) != 1:
+        return parts
+    text = said.get("output", said.get("error"))
+    return unframed(text) if isinstance(text, str) else parts
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+HOOK = QwenCode()

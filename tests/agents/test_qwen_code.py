@@ -1,0 +1,151 @@
+"""The real Qwen Code, guarded, against a scripted model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.agents.conftest import Ended, Home
+from tests.agents.scripted_model import Ask, ScriptedModel
+
+SHELL = "run_shell_command"
+ECHO: list[Ask] = [(SHELL, {"command": "echo hi", "description": "say hi"})]
+QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
+WARNED = "Loop detected: `run_shell_command` was called 2 times in a row"
+BLOCKED = "Loop detected: `run_shell_command` was called 3 times in a row"
+
+
+@pytest.fixture
+def qwen(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
+    """Give what runs a prompt in a guarded Qwen Code, with settings of the user's own."""
+
+    def run(scripted: ScriptedModel, *flags: str, **settings: Any) -> Ended:
+        place = home.path / ".qwen" / "settings.json"
+        if not place.exists():
+            place.parent.mkdir()
+            place.write_text(json.dumps({**QUIET, **settings}))
+            home.install("qwen-code")
+        return home.run(
+            [program("qwen-code"), "-p", "run the command", "--yolo", "--output-format", "stream-json", *flags],
+            OPENAI_BASE_URL=f"{scripted.url}/v1",
+            OPENAI_API_KEY="none",
+            OPENAI_MODEL="scripted",
+            QWEN_CODE_NO_RELAUNCH="true",
+        )
+
+    return run
+
+
+def _anew(turn: int) -> list[Ask]:
+    return [(SHELL, {"command": "echo hi", "description": f"try {turn}"})]
+
+
+def _counts(record: dict[str, Any]) -> tuple[int, int, int]:
+    return record["calls"], record["warnings"], record["blocks"]
+
+
+def test_a_loop_is_ended_and_the_next_prompt_is_guarded_anew(home: Home, qwen: Callable[..., Ended]) -> None:
+    """By the guard before the request that follows the tenth call, or by Qwen Code at the fifth, if it sees it."""
+    with ScriptedModel(_anew) as model:
+        ended = qwen(model)
+
+    assert (ended.code, model.turns) == (0, 10)
+    assert (ended.lines()[-1]["subtype"], ended.lines()[-1]["result"]) == ("success", "")
+
+    with ScriptedModel(lambda turn: ECHO if turn < 30 else []) as model:
+        ended = qwen(model, "--continue")
+        texts = [result.text for result in model.shown()]
+
+    assert (ended.code, model.turns, len(texts)) == (1, 5, 14)
+    assert "consecutive_identical_tool_calls" in ended.lines()[-1]["error"]["message"]
+    for first in (0, 10):
+        assert WARNED in texts[first + 2]
+        assert texts[first + 2].startswith("Command: echo hi\n")
+        assert texts[first + 3].startswith(BLOCKED)
+    assert "one blocked call followed another" in texts[9]
+    assert [_counts(record) for record in home.records()] == [(4, 1, 1), (10, 1, 7)]
+    assert home.log() == ""
+
+
+def test_work_is_left_alone(home: Home, qwen: Callable[..., Ended]) -> None:
+    """No word reaches the model, and the task ends by itself; each call of a message counts."""
+    with ScriptedModel(
+        lambda turn: [(SHELL, {"command": f"echo {turn} {place}"}) for place in range(5)] if turn < 5 else []
+    ) as model:
+        ended = qwen(model)
+        assert len(model.shown()) == 25
+        assert "Loop detected" not in model.heard()
+
+    assert (ended.code, ended.lines()[-1]["result"]) == (0, "done")
+    assert [_counts(record) for record in home.records()] == [(25, 0, 0)]
+    assert home.log() == ""
+
+
+def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, qwen: Callable[..., Ended]) -> None:
+    """A compaction arms the guard, and three equal outcomes after it are enough."""
+    with ScriptedModel(
+        lambda turn: [(SHELL, {"command": f"echo {min(turn, 5)}"})] if turn < 30 else [],
+        lambda turn: 170_000 if turn == 4 else 100,
+        summary_tokens=160_000,
+    ) as model:
+        ended = qwen(model)
+
+    assert model.shortened > 0
+    assert (ended.code, model.turns, ended.lines()[-1]["result"]) == (0, 8, "")
+    (record,) = home.records()
+    assert (record["calls"], record["code"], record["ended_at_call"]) == (8, "compaction_loop_persisted", 8)
+    assert home.log() == ""
+
+
+def test_calls_that_are_never_asked_about_are_seen(home: Home, qwen: Callable[..., Ended]) -> None:
+    """Tools that are not there, wrong arguments, and what a rule denies: the advice comes with the answer."""
+    script: list[list[Ask]] = [
+        *([("frobnicate", {"n": number})] for number in range(5)),
+        *([("read_file", {"n": number})] for number in range(5)),
+        *([(SHELL, {"command": f"rm {number}"})] for number in range(5)),
+    ]
+    with ScriptedModel(lambda turn: script[turn] if turn < len(script) else []) as model:
+        qwen(model, permissions={"deny": ["Bash(rm *)"]})
+        texts = [result.text for result in model.shown()]
+
+    told = [number for number, text in enumerate(texts) if "Loop detected" in text]
+    assert told == [4, 9, 14]
+    assert "`frobnicate` was called 4 times although there is no such tool" in texts[4]
+    assert "`read_file` has failed 4 times" in texts[9]
+    assert texts[14].startswith('This "run_shell_command" invocation was denied by permission rules.')
+    assert home.records()[0]["calls"] == 15
+    assert home.log() == ""
+
+
+def test_a_sub_agent_is_not_ended(home: Home, qwen: Callable[..., Ended]) -> None:
+    """It has a history of its own; after the end of its run its calls are refused, but it may go on asking."""
+    task: Ask = ("agent", {"description": "loop", "prompt": "go on", "run_in_background": False})
+    with ScriptedModel(lambda turn: [task] if turn == 0 else _anew(turn) if turn < 13 else []) as model:
+        ended = qwen(model)
+
+    assert (ended.code, model.turns, ended.lines()[-1]["result"]) == (0, 15, "done")
+    main, sub = sorted(home.records(), key=lambda record: record["agent_id"] or "")
+    assert (main["calls"], main["ended_at_call"]) == (1, None)
+    assert (sub["calls"], sub["blocks"], sub["ended_at_call"]) == (12, 9, 10)
+    assert home.log() == ""
+
+
+def test_no_hook_of_a_tool_can_end_a_run(home: Home, qwen: Callable[..., Ended]) -> None:
+    """Another hook that tries, beside the guard's, only takes the results away."""
+    hooks = {
+        event: [
+            {"hooks": [{"type": "command", "command": f"echo '{json.dumps({'continue': False, 'reason': event})}'"}]}
+        ]
+        for event in ("PreToolUse", "PostToolUse", "PostToolBatch")
+    }
+    with ScriptedModel(lambda turn: [(SHELL, {"command": f"echo {turn}"})] if turn < 3 else []) as model:
+        ended = qwen(model, hooks=hooks)
+        texts = [result.text for result in model.shown()]
+
+    assert (ended.code, model.turns, ended.lines()[-1]["result"]) == (0, 4, "done")
+    assert texts == ["PostToolBatch"] * 3
+    assert [_counts(record) for record in home.records()] == [(3, 0, 0)]
+    assert home.log() == ""
