@@ -765,6 +765,9 @@ class TestOtherProcesses:
         for call_id in ("c1", "c1", "c2", "c2"):
             assert guard.before(_call(id=call_id)).action == "abort"
 
+        asked = guard.asked(_call(id="c2"))
+        assert asked is not None
+        assert asked.action == "abort"
         (record,) = guard.records()
         assert (record.calls, record.blocks) == (32, 12)
 

@@ -96,7 +96,9 @@ def test_who_installs_is_told_to_trust_the_hooks(
     def told() -> list[str]:
         main(["install", "codex", "--scope", scope])
         notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
-        return [text for text in ("`/hooks`", "only in a project that it trusts") if any(text in note for note in notes)]
+        return [
+            text for text in ("`/hooks`", "only in a project that it trusts") if any(text in note for note in notes)
+        ]
 
     assert told() == wanted
     _trust(home, scope, FIRST)

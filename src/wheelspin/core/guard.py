@@ -144,7 +144,7 @@ class Guard:
             call: The call; one without an id is the newest open call that is equal to it.
 
         Returns:
-            Its verdict while it is open, and for good where it was blocked; `allow` once it is settled, `None` where it
+            Its verdict while it is open, and for good where it was not run; `allow` once it is settled, `None` where it
             was never asked about.
         """
         try:
@@ -356,8 +356,10 @@ class Guard:
         step = run.history.calls.get(call_id) if call_id is not None else None
         if step is None:
             step, run = self._memory.asked(call, call_id, sign(call, self.tools)[1], session, run)
-        if step is None or step.pattern is None:
-            return None if step is None else step.told or ALLOW
+        if step is None:
+            return run.ended if call_id is not None and call_id == run.refused else None
+        if step.pattern is None:
+            return step.told or ALLOW
         return self._verdict(Action.BLOCK, step.pattern.finding(step.pattern.count), call, run.warnings + run.blocks)
 
     def _verdict(self, action: Action, finding: Finding, call: ToolCall, given: int) -> Verdict:

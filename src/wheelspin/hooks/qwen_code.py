@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["HOOK"]
 
 _DENIED = "execution_denied"
-_BY_US = "Loop detected: "
-"""What all advice begins with."""
 
 
 class QwenCode(Hook):
@@ -57,7 +55,7 @@ class QwenCode(Hook):
             return HookEvent("before", key, name, ((_call(payload, payload, key), None),))
         if name == "PostToolBatch":
             items = payload.get("tool_calls")
-            listed = [item for item in items if _is_told(item)] if isinstance(items, list) else []
+            listed = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
             calls = [_call(item, payload, key) for item in listed]
             outcomes = [_outcome(call, item) for call, item in zip(calls, listed, strict=True)]
             return HookEvent("after", key, name, tuple(zip(calls, outcomes, strict=True)))
@@ -80,14 +78,6 @@ class QwenCode(Hook):
         else:
             said["additionalContext"] = advice
         return {"hookSpecificOutput": said}
-
-
-def _is_told(item: Any) -> bool:
-    """Tell whether an item is a call that the guard has to hear of: what it denied itself, it knows."""
-    response = item.get("tool_response") if isinstance(item, dict) else None
-    if not isinstance(response, dict) or response.get("error_type") != _DENIED:
-        return isinstance(item, dict)
-    return not _text(response.get("error")).startswith(_BY_US)
 
 
 def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> ToolCall:
