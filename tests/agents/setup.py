@@ -32,6 +32,7 @@ AGENTS = (
     Agent("codex", "node", "@openai/codex@0.171.0", "node_modules/@openai/codex-*/vendor/*/bin/codex"),
     Agent("gemini-cli", "node", "@google/gemini-cli@0.61.0", "node_modules/.bin/gemini"),
     Agent("qwen-code", "node", "@qwen-code/qwen-code@0.24.4", "node_modules/.bin/qwen"),
+    Agent("copilot-cli", "node", "@github/copilot@1.0.102", "node_modules/.bin/copilot"),
 )
 
 

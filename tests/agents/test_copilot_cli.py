@@ -1,0 +1,204 @@
+"""The real GitHub Copilot CLI, guarded, against a scripted model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from tests.agents.conftest import FOLDER, Ended, Home
+from tests.agents.scripted_model import Ask, ScriptedModel
+from wheelspin.cli import main
+
+SHORTENS = ("Please create a detailed summary of the conversation",)
+SOON = "{warningThreshold: 2, criticalThreshold: 3, globalCircuitBreakerThreshold: 5}"
+"""Warned about with the 3rd call, blocked from the 4th on, ended at the 6th."""
+
+
+def _bash(command: str, say: str = "say hi") -> list[Ask]:
+    return [("bash", {"command": command, "description": say})]
+
+
+class Copilot(Protocol):
+    """What runs a prompt in a guarded Copilot CLI."""
+
+    def __call__(self, model: ScriptedModel, *flags: str) -> Ended: ...
+
+
+@pytest.fixture
+def copilot(home: Home, program: Callable[[str], str]) -> Copilot:
+    """Give what runs a prompt in a guarded Copilot CLI."""
+    home.install("copilot-cli")
+
+    def run(model: ScriptedModel, *flags: str) -> Ended:
+        return home.run(
+            [program("copilot-cli"), "-p", "run the command", "--allow-all-tools", *flags],
+            COPILOT_PROVIDER_BASE_URL=f"{model.url}/v1",
+            COPILOT_MODEL="scripted",
+            COPILOT_OFFLINE="true",
+            COPILOT_CACHE_HOME=str(FOLDER / "copilot-cli" / "cache"),
+        )
+
+    return run
+
+
+def _hooks(home: Home) -> Path:
+    return home.path / ".copilot" / "hooks"
+
+
+def test_a_loop_is_warned_about_blocked_and_ended(home: Home, copilot: Copilot) -> None:
+    """At the documented counts; the model reads the warning with the result, and the program ends with 0."""
+    with ScriptedModel(lambda turn: _bash("echo hi >> ran", f"try {turn}") if turn < 60 else []) as model:
+        ended = copilot(model)
+        shown = [result.text for result in model.shown()]
+
+    assert ended.code == 0
+    assert model.turns == 31
+    assert (home.work / "ran").read_text() == "hi\n" * 20
+    assert "Permission denied by a PermissionRequest hook: wheelspin: Loop detected: `bash`" in " ".join(
+        ended.out.split()
+    )
+    assert [number for number, text in enumerate(shown, 1) if "Loop detected" in text] == [11, *range(21, 31)]
+    assert "Additional guidance from postToolUse hooks:\nLoop detected: `bash` was called 10 times" in shown[10]
+    assert shown[20].startswith("Denied by preToolUse hook: Loop detected: `bash` was called 20 times")
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"], record["code"], record["ended_at_call"]) == (
+        *(31, 1, 11),
+        *("global_circuit_breaker", 31),
+    )
+    assert home.log() == ""
+
+
+def test_work_is_left_alone(home: Home, copilot: Copilot) -> None:
+    """No word reaches the model, and the task ends by itself."""
+    with ScriptedModel(lambda turn: _bash(f"echo step {turn}") if turn < 25 else []) as model:
+        ended = copilot(model)
+        assert "Loop detected" not in model.heard()
+
+    assert (ended.code, model.turns) == (0, 26)
+    assert ended.out.rstrip().endswith("done")
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"]) == (25, 0, 0)
+    assert home.log() == ""
+
+
+def test_a_compaction_arms_nothing(home: Home, copilot: Copilot) -> None:
+    """It goes on in the background, and no hook is told whether it came: the counts go on."""
+    tokens = {4: 990_000}
+    with ScriptedModel(
+        lambda turn: _bash("echo hi") if turn < 12 else [], lambda turn: tokens.get(turn, 100), SHORTENS
+    ) as model:
+        copilot(model)
+        assert "Loop detected: `bash` was called 10 times" in model.heard()
+
+    assert (model.shortened, model.turns) == (1, 13)
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"], record["code"]) == (12, 1, 0, None)
+
+
+def test_parallel_calls_and_unknown_tools_are_seen(home: Home, copilot: Copilot) -> None:
+    """Three calls of each message count; a tool that is not there is asked about as any other."""
+    home.configure("{unknownToolThreshold: 3}")
+    three = [call for number in range(3) for call in _bash(f"echo {number}")]
+    with ScriptedModel(lambda turn: three if turn < 2 else [("frobnicate", {})] if turn < 7 else []) as model:
+        copilot(model)
+        shown = [result.text for result in model.shown()]
+
+    assert "Loop detected: `frobnicate` was called 3 times although there is no such tool" in shown[9]
+    assert [number for number, text in enumerate(shown, 1) if text.startswith("Denied by preToolUse hook")] == [10, 11]
+    (record,) = home.records()
+    assert (record["calls"], record["blocks"]) == (11, 2)
+
+
+def test_a_run_that_only_reads_is_denied_until_it_runs_a_command(home: Home, copilot: Copilot) -> None:
+    """Reading asks for no permission, and only there can a run be ended."""
+    home.configure(SOON)
+    (home.work / "notes").write_text("hello")
+    view: list[Ask] = [("view", {"path": str(home.work / "notes")})]
+    with ScriptedModel(lambda turn: view if turn < 9 else _bash("touch ran") if turn < 20 else []) as model:
+        copilot(model)
+        shown = [result.text for result in model.shown()]
+
+    assert model.turns == 10
+    assert [number for number, text in enumerate(shown, 1) if text.startswith("Denied")] == [4, 5, 6, 7, 8, 9]
+    assert "`view` was called 5 times with the same arguments" in shown[8]
+    assert not (home.work / "ran").exists()
+    assert home.records()[0]["ended_at_call"] == 6
+
+
+def test_another_hook_that_allows_everything_runs_no_command_of_an_ended_run(home: Home, copilot: Copilot) -> None:
+    """Then no permission is asked for and the run goes on, but what is run in place of its commands only ends."""
+    home.configure(SOON)
+    allow = {"type": "command", "bash": 'cat > /dev/null; echo \'{"permissionDecision": "allow"}\'', "timeoutSec": 10}
+    (_hooks(home) / "allow.json").write_text(json.dumps({"version": 1, "hooks": {"PreToolUse": [allow]}}))
+    with ScriptedModel(lambda turn: _bash("echo hi >> ran") if turn < 8 else []) as model:
+        copilot(model)
+        shown = [result.text for result in model.shown()]
+
+    assert (home.work / "ran").read_text() == "hi\n" * 3
+    assert model.turns == 9
+    assert all("completed with exit code 1>" in text and "this run ends here" in text for text in shown[5:])
+
+
+def test_a_sub_agent_is_ended_alone(home: Home, copilot: Copilot) -> None:
+    """Its parent is told that it failed, and goes on."""
+    home.configure(SOON)
+    task: list[Ask] = [
+        ("task", {"agent_type": "task", "name": "helper", "description": "help", "prompt": "do it", "mode": "sync"})
+    ]
+    with ScriptedModel(lambda turn: task if turn == 0 else _bash("echo hi") if turn < 7 else []) as model:
+        ended = copilot(model)
+        shown = [result.text for result in model.shown()]
+
+    assert (ended.code, model.turns) == (0, 8)
+    assert shown == ["Agent completed but produced no response."]
+    ours, theirs = sorted(home.records(), key=lambda record: record["calls"])
+    assert (ours["calls"], ours["agent_id"], ours["code"]) == (1, None, None)
+    assert (theirs["calls"], theirs["code"]) == (6, "global_circuit_breaker")
+    assert theirs["agent_id"] == theirs["session_id"]
+
+
+def test_autopilot_goes_on_and_is_ended_again_at_once(home: Home, copilot: Copilot) -> None:
+    """What it says to itself is no prompt of the user: no command of the run is run any more."""
+    home.configure(SOON)
+    with ScriptedModel(lambda turn: _bash("echo hi >> ran") if turn < 60 else []) as model:
+        ended = copilot(model, "--autopilot", "--max-autopilot-continues", "3")
+
+    assert ended.code == 0
+    assert model.turns == 9
+    assert (home.work / "ran").read_text() == "hi\n" * 3
+    assert [record["calls"] for record in home.records()] == [9]
+
+
+def test_a_hook_that_cannot_start_lets_every_call_pass(home: Home, copilot: Copilot) -> None:
+    """Copilot denies a call whose hook ends with anything but 0: ours does not."""
+    file = _hooks(home) / "wheelspin.json"
+    text = file.read_text()
+    started = json.loads(text)["hooks"]["PreToolUse"][0]["bash"].split()[0]
+    file.write_text(text.replace(started, "/gone/python"))
+    with ScriptedModel(lambda turn: _bash("echo hi") if turn < 2 else []) as model:
+        copilot(model)
+        shown = [result.text for result in model.shown()]
+
+    assert [text.partition("\n")[0] for text in shown] == ["hi", "hi"]
+
+
+def test_the_hooks_of_a_project_run_where_it_is_trusted(
+    home: Home, copilot: Copilot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder that is not, they do not; and a hook for Claude Code that Copilot runs, too, counts nothing."""
+    assert main(["uninstall", "copilot-cli"]) == 0
+    monkeypatch.chdir(home.work)
+    for host in ("copilot-cli", "claude-code"):
+        assert main(["install", host, "--scope", "project"]) == 0
+    with ScriptedModel(lambda turn: _bash("echo hi") if turn < 1 else []) as model:
+        copilot(model)
+    assert not (home.path / ".local/state/wheelspin/sessions.db").exists()
+
+    with ScriptedModel(lambda turn: _bash("echo hi") if turn < 3 else []) as model:
+        copilot(model, "--trust-folder")
+    assert [(record["calls"], record["warnings"]) for record in home.records()] == [(3, 0)]
+    assert home.log() == ""
