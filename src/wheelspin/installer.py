@@ -97,9 +97,9 @@ class Installer:
 
     def is_present(self) -> bool:
         """Tell whether the host is on this machine: its command, or its folder with files of its own."""
-        folder = Path.home() / self.home
-        settings = self.settings("user").name
-        has_files = folder.is_dir() and any(not path.name.startswith(settings) for path in folder.iterdir())
+        folder, ours = Path.home() / self.home, self.settings("user")
+        own = ours.relative_to(folder).parts[0] if ours.is_relative_to(folder) else ours.name
+        has_files = folder.is_dir() and any(not path.name.startswith(own) for path in folder.iterdir())
         return shutil.which(self.program) is not None or has_files
 
     def is_trusted(self, scope: str) -> bool | None:
@@ -255,7 +255,7 @@ def _read(installer: Installer, scope: str) -> tuple[Path, str]:
 
 def _is_foreign(text: str) -> bool:
     """Tell whether a file that should be ours alone is somebody else's."""
-    return bool(text) and str(launcher_path()) not in text
+    return bool(text) and str(launcher_path()) not in text.replace("\\\\", "\\")
 
 
 def _without(installer: Installer, text: str) -> str:

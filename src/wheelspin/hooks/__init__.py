@@ -8,7 +8,13 @@ if TYPE_CHECKING:
 
 __all__ = ["HOOKS", "hook_named"]
 
-HOOKS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli", "copilot-cli": "copilot_cli", "qwen-code": "qwen_code"}
+HOOKS = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini-cli": "gemini_cli",
+    "copilot-cli": "copilot_cli",
+    "qwen-code": "qwen_code",
+}
 """The hosts, each with its file."""
 
 
