@@ -24,7 +24,7 @@ from benchmarks import work
 from wheelspin import Guard, Outcome, ToolCall
 from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
-from wheelspin.installer import words_for, write_launcher
+from wheelspin.launcher import words_for, write_launcher
 
 ROUNDS = 120
 PROCESSES = 40

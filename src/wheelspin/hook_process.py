@@ -36,7 +36,7 @@ def opened(hook: Hook, clock: Any = time.time) -> tuple[Store, Sessions]:
     Raises:
         ConfigError: The user's configuration has faults.
     """
-    from wheelspin.launcher import settings_for
+    from wheelspin.kept_settings import settings_for
     from wheelspin.places import store_path
     from wheelspin.session import Sessions
     from wheelspin.stores import open_store

@@ -1,56 +1,24 @@
 """
 The contract of an installer, and what all share: putting hooks into a host's own settings file, and taking them out.
 
-Everything else in the file stays as it is. What is written goes beside the file first, a copy of what was there is
-kept, and doing it twice changes nothing.
+Everything else in the file stays as it is, and doing it twice changes nothing.
 """
 
 from __future__ import annotations
 
-import difflib
-import os
-import shlex
 import shutil
-import sys
-import sysconfig
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wheelspin.change import Change
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.places import state_folder
+from wheelspin.launcher import command_for, launcher_path, words_for
 from wheelspin.splice import SpliceError, with_item, without_items
 
-__all__ = [
-    "SCOPES",
-    "Change",
-    "Entry",
-    "Installer",
-    "command_for",
-    "installed",
-    "is_installed",
-    "launcher_path",
-    "removed",
-    "words_for",
-    "write",
-    "write_launcher",
-]
+__all__ = ["SCOPES", "Entry", "Installer", "installed", "is_installed", "removed"]
 
 SCOPES = ("user", "project")
-_LAUNCHER = """\
-# Starts Wheelspin's hook. Written by `wheelspin install`; whatever goes wrong, the host's call passes.
-import gc, os, sys
-gc.disable()
-sys.path[:0] = {paths!r}
-try:
-    from wheelspin.hook_process import main
-    main()
-    sys.stdout.flush()
-except Exception as problem:
-    print(f"wheelspin: the hook cannot start ({{type(problem).__name__}}); the call passed", file=sys.stderr)
-os._exit(0)
-"""
 
 
 class Entry(NamedTuple):
@@ -107,42 +75,6 @@ class Installer:
         return None
 
 
-class Change(NamedTuple):
-    """What becomes of a file; one that is left empty goes."""
-
-    path: Path
-    before: str
-    after: str
-    keeps: bool = True
-    """Whether a copy of what was there is kept: it is the user's, and not a file of ours."""
-
-    @property
-    def diff(self) -> str:
-        """The change as a unified diff; empty where nothing changes."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            str(self.path),
-            f"{self.path} (new)",
-        )
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-
-def launcher_path() -> Path:
-    """Give the program that a host starts: its place never changes, since some hosts trust a hook by its command."""
-    return Path(state_folder()) / "hook.py"
-
-
-def words_for(host: str) -> list[str]:
-    """Give the command of a host's hook, word by word."""
-    return [sys.executable, "-S", "-I", str(launcher_path()), host]
-
-
-def command_for(host: str) -> str:
-    """Give the command line of a host's hook."""
-    return shlex.join(words_for(host))
-
-
 def installed(installer: Installer, scope: str) -> Change:
     """
     Give what installing changes.
@@ -187,58 +119,6 @@ def is_installed(installer: Installer, scope: str) -> bool:
         return text == own
     with _told(path):
         return _same(installer, text)
-
-
-def write(change: Change) -> Path | None:
-    """
-    Write a change.
-
-    Returns:
-        The copy of what was there; `None` where there was nothing.
-
-    Raises:
-        ConfigError: It cannot be written; what was there is untouched.
-    """
-    path = change.path.resolve()
-    backup = None
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if change.keeps and path.exists():
-            stamp = time.strftime("%Y%m%d-%H%M%S")
-            backup = path.with_name(f"{path.name}.before-wheelspin-{stamp}")
-            if not backup.exists():
-                backup.write_text(change.before, encoding="utf-8", newline="")
-        if not change.after:
-            path.unlink(missing_ok=True)
-            return backup
-        beside.write_text(change.after, encoding="utf-8", newline="")
-        if path.exists():
-            beside.chmod(path.stat().st_mode)
-        beside.replace(path)
-    except OSError as problem:
-        beside.unlink(missing_ok=True)
-        why = problem.strerror or str(problem)
-        raise ConfigError(
-            str(change.path), [Fault("", f"it cannot be written ({why})", hint="mend its rights, and try again")]
-        ) from None
-    return backup
-
-
-def write_launcher() -> Path:
-    """
-    Write the program that hosts start.
-
-    Raises:
-        ConfigError: It cannot be written.
-    """
-    path = launcher_path()
-    places = {str(Path(__file__).parents[1]), *(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))}
-    text = _LAUNCHER.format(paths=sorted(places))
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        write(Change(path, before, text, keeps=False))
-    return path
 
 
 def _read(installer: Installer, scope: str) -> tuple[Path, str]:

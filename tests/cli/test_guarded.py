@@ -11,7 +11,7 @@ import pytest
 from wheelspin.cli import main
 from wheelspin.hook_process import answer
 from wheelspin.hooks import hook_named
-from wheelspin.installer import launcher_path
+from wheelspin.launcher import launcher_path
 from wheelspin.places import config_path, log_path, store_path
 
 HOOK = hook_named("claude-code")

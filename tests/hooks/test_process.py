@@ -17,12 +17,24 @@ from wheelspin import hook_process
 from wheelspin.hook_process import answer
 from wheelspin.hooks import HOOKS
 from wheelspin.hooks.claude_code import HOOK
-from wheelspin.installer import words_for, write_launcher
+from wheelspin.launcher import words_for, write_launcher
 
 PATHS = [str(ROOT / "src"), sysconfig.get_paths()["platlib"], sysconfig.get_paths()["purelib"]]
 HEAD = f"import sys; sys.path[:0] = {PATHS!r}; from wheelspin import hook_process; "
 OURS = {
-    *("core", "errors", "hook", "hook_process", "hooks", "launcher", "places", "session", "store", "stores", "wire"),
+    *(
+        "core",
+        "errors",
+        "hook",
+        "hook_process",
+        "hooks",
+        "kept_settings",
+        "places",
+        "session",
+        "store",
+        "stores",
+        "wire",
+    ),
 }
 """The rooms that a hook process enters."""
 OTHERS = {

@@ -11,8 +11,9 @@ import pytest
 
 from wheelspin.cli import main
 from wheelspin.hooks import HOOKS
-from wheelspin.installer import is_installed, launcher_path
+from wheelspin.installer import is_installed
 from wheelspin.installers import installer_for
+from wheelspin.launcher import launcher_path
 
 MINE = """\
 {

@@ -16,8 +16,9 @@ from wheelspin.config import load_config
 from wheelspin.errors import WheelspinError
 from wheelspin.hook_process import CHECK, LIMIT
 from wheelspin.hooks import HOOKS, hook_named
-from wheelspin.installer import SCOPES, Installer, is_installed, launcher_path, words_for
+from wheelspin.installer import SCOPES, Installer, is_installed
 from wheelspin.installers import installers
+from wheelspin.launcher import launcher_path, words_for
 from wheelspin.places import config_path, log_path, store_path
 from wheelspin.stores import open_store
 

@@ -6,9 +6,11 @@ import argparse
 from typing import Any
 
 from wheelspin import installer as work
+from wheelspin.change import Change, write
 from wheelspin.hooks import HOOKS, hook_named
-from wheelspin.installer import SCOPES, Change
+from wheelspin.installer import SCOPES
 from wheelspin.installers import installer_for
+from wheelspin.launcher import write_launcher
 
 __all__ = ["add_to"]
 
@@ -36,7 +38,7 @@ def _install(options: argparse.Namespace) -> int:
     is_present = installer.is_present()
     change = work.installed(installer, options.scope)
     if not options.dry_run:
-        work.write_launcher()
+        write_launcher()
     if _write(change, options):
         preset = hook_named(options.host).preset
         why = f"the preset `{preset}`" + (", since it stops runs early itself" if preset == "early" else "")
@@ -72,6 +74,6 @@ def _write(change: Change, options: argparse.Namespace) -> bool:
         return False
     print(change.diff, end="")
     if not options.dry_run:
-        backup = work.write(change)
+        backup = write(change)
         print(f"{change.path}: written" + (f"; what was there is in {backup.name}" if backup else ""))
     return True

@@ -14,7 +14,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from wheelspin.installer import Entry, Installer, command_for
+from wheelspin.installer import Entry, Installer
+from wheelspin.launcher import command_for
 
 __all__ = ["INSTALLER"]
 
