@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -46,29 +47,34 @@ def write(change: Change) -> Path | None:
         The copy of what was there; `None` where there was nothing.
 
     Raises:
-        ConfigError: It cannot be written; what was there is untouched.
+        ConfigError: It cannot be written, or is another one than the change was made for; what is there is untouched.
     """
     path = change.path.resolve()
     backup = None
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if change.keeps and path.exists():
-            stamp = time.strftime("%Y%m%d-%H%M%S")
-            backup = path.with_name(f"{path.name}.before-wheelspin-{stamp}")
-            if not backup.exists():
-                backup.write_text(change.before, encoding="utf-8", newline="")
+        is_there = path.exists()
+        if is_there and path.read_bytes() != change.before.encode():
+            raise _told(change, "it was changed meanwhile", "nothing was written: try again")
+        if is_there and change.keeps:
+            backup = path.with_name(f"{path.name}.before-wheelspin-{time.strftime('%Y%m%d-%H%M%S')}")
+            shutil.copy2(path, backup)
         if not change.after:
             path.unlink(missing_ok=True)
             return backup
-        beside.write_text(change.after, encoding="utf-8", newline="")
-        if path.exists():
+        if is_there:
+            beside.touch(0o600)
+        beside.write_bytes(change.after.encode())
+        if is_there:
             beside.chmod(path.stat().st_mode)
         beside.replace(path)
     except OSError as problem:
         beside.unlink(missing_ok=True)
         why = problem.strerror or str(problem)
-        raise ConfigError(
-            str(change.path), [Fault("", f"it cannot be written ({why})", hint="mend its rights, and try again")]
-        ) from None
+        raise _told(change, f"it cannot be written ({why})", "mend its rights, and try again") from None
     return backup
+
+
+def _told(change: Change, what: str, step: str) -> ConfigError:
+    return ConfigError(str(change.path), [Fault("", what, hint=step)])

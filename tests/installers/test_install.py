@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from wheelspin.change import write
 from wheelspin.cli import main
+from wheelspin.errors import ConfigError
 from wheelspin.hooks import HOOKS
-from wheelspin.installer import is_installed
+from wheelspin.installer import installed, is_installed
 from wheelspin.installers import installer_for
 from wheelspin.launcher import launcher_path
 
@@ -144,7 +146,18 @@ class TestMerging:
         path.chmod(0o600)
         main(["install", "claude-code"])
 
-        assert path.stat().st_mode & 0o777 == 0o600
+        assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
+        assert len(list(path.parent.iterdir())) == 2
+
+    def test_a_file_that_is_changed_meanwhile_is_left_alone(self) -> None:
+        """The agent may write its settings at any time."""
+        path = _settings("claude-code", text=MINE)
+        change = installed(installer_for("claude-code"), "user")
+        path.write_text("{}")
+
+        with pytest.raises(ConfigError, match="changed meanwhile"):
+            write(change)
+        assert path.read_text() == "{}"
 
     @pytest.mark.parametrize(
         ("text", "said"),
