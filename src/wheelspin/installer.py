@@ -16,7 +16,7 @@ from wheelspin.errors import ConfigError, Fault
 from wheelspin.launcher import command_for, launcher_path, words_for
 from wheelspin.splice import SpliceError, with_item, without_items
 
-__all__ = ["SCOPES", "Entry", "Installer", "installed", "is_installed", "removed"]
+__all__ = ["SCOPES", "Entry", "Installer", "installed", "is_installed", "removed", "scopes_of"]
 
 SCOPES = ("user", "project")
 
@@ -109,6 +109,12 @@ def removed(installer: Installer, scope: str) -> Change:
         return Change(path, before, before if _is_foreign(before) else "", keeps=False)
     with _told(path):
         return Change(path, before, _without(installer, before))
+
+
+def scopes_of(installer: Installer) -> list[str]:
+    """Give the scopes that there are from this folder: in the user's home both may be one file."""
+    files = {installer.settings(scope).absolute(): scope for scope in reversed(SCOPES)}
+    return [scope for scope in SCOPES if scope in files.values()]
 
 
 def is_installed(installer: Installer, scope: str) -> bool:

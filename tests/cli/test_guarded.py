@@ -147,6 +147,16 @@ class TestDoctor:
         assert found["problems"] == []
         assert f"configuration: {config_path()}: none: the defaults hold" in _out(capsys, "doctor")
 
+    def test_in_the_home_both_scopes_are_one_file(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """It is the user's."""
+        monkeypatch.chdir(home)
+        main(["install", "claude-code"])
+        capsys.readouterr()
+
+        assert json.loads(_out(capsys, "doctor", "--json"))["hosts"][0]["guarded"] == ["user"]
+
     def test_where_nothing_is_installed_nothing_is_wrong(self, capsys: pytest.CaptureFixture[str]) -> None:
         """There is only nothing guarded."""
         assert _lines(_out(capsys, "doctor"))[1][2:] == ["no"]

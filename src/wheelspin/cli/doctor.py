@@ -16,7 +16,7 @@ from wheelspin.config import load_config
 from wheelspin.errors import WheelspinError
 from wheelspin.hook_process import CHECK, LIMIT
 from wheelspin.hooks import HOOKS, hook_named
-from wheelspin.installer import SCOPES, Installer, is_installed
+from wheelspin.installer import Installer, is_installed, scopes_of
 from wheelspin.installers import installers
 from wheelspin.launcher import launcher_path, words_for
 from wheelspin.places import config_path, log_path, store_path
@@ -74,7 +74,7 @@ def _doctor(options: argparse.Namespace) -> int:
 def _host(installer: Installer) -> dict[str, Any]:
     """Look at one host."""
     problems, guarded = [], []
-    for scope in SCOPES:
+    for scope in scopes_of(installer):
         try:
             if is_installed(installer, scope):
                 guarded.append(scope)

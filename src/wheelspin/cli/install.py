@@ -43,7 +43,9 @@ def _install(options: argparse.Namespace) -> int:
         preset = hook_named(options.host).preset
         why = f"the preset `{preset}`" + (", since it stops runs early itself" if preset == "early" else "")
         verb = "would be" if options.dry_run else "is"
-        print(f"{installer.title} {verb} guarded from its next session on, with {why}.")
+        is_trusted = installer.is_trusted(options.scope) is not False
+        when = "from its next session on" if is_trusted else "once you have trusted the hooks"
+        print(f"{installer.title} {verb} guarded {when}, with {why}.")
     else:
         print(f"{change.path}: nothing to change, {installer.title} is guarded already")
     notes = installer.notes(options.scope)
@@ -75,5 +77,6 @@ def _write(change: Change, options: argparse.Namespace) -> bool:
     print(change.diff, end="")
     if not options.dry_run:
         backup = write(change)
-        print(f"{change.path}: written" + (f"; what was there is in {backup.name}" if backup else ""))
+        done = "written" if change.after else "removed"
+        print(f"{change.path}: {done}" + (f"; what was there is in {backup.name}" if backup else ""))
     return True
