@@ -6,6 +6,7 @@ Everything else in the file stays as it is, and doing it twice changes nothing.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,7 +142,8 @@ def _read(installer: Installer, scope: str) -> tuple[Path, str]:
 
 def _is_foreign(text: str) -> bool:
     """Tell whether a file that should be ours alone is somebody else's."""
-    return bool(text) and str(launcher_path()) not in text.replace("\\\\", "\\")
+    path = str(launcher_path())
+    return bool(text) and path not in text and json.dumps(path, ensure_ascii=False)[1:-1] not in text
 
 
 def _without(installer: Installer, text: str) -> str:
