@@ -33,6 +33,7 @@ AGENTS = (
     Agent("gemini-cli", "node", "@google/gemini-cli@0.61.0", "node_modules/.bin/gemini"),
     Agent("qwen-code", "node", "@qwen-code/qwen-code@0.24.4", "node_modules/.bin/qwen"),
     Agent("copilot-cli", "node", "@github/copilot@1.0.102", "node_modules/.bin/copilot"),
+    Agent("opencode", "node", "opencode-ai@1.18.33", "node_modules/.bin/opencode"),
 )
 
 
