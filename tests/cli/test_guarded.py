@@ -61,6 +61,14 @@ class TestStatus:
         assert "secret" not in out + _out(capsys, "show", "prompt-1", "--json")
         assert len(_lines(_out(capsys, "status", "--most", "1"))) == 2
 
+    def test_ids_are_shown_as_far_as_they_tell_runs_apart(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Those of some agents begin with the time."""
+        for run in ("msg_0123456789", "msg_0123499999", "msg_0123499999abc", "other"):
+            _loop(1, session=run, run=run)
+        shown = [line[1] for line in _lines(_out(capsys, "status"))[1:]]
+
+        assert shown == ["other", "msg_0123499999a", "msg_0123499999", "msg_012345"]
+
     def test_it_is_there_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         """With the whole records."""
         _loop(31)

@@ -12,8 +12,8 @@ from wheelspin.cli import main
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.hook_process import answer
 from wheelspin.hooks.opencode import HOOK
-from wheelspin.installer import words_for
 from wheelspin.installers.opencode import INSTALLER
+from wheelspin.launcher import words_for
 from wheelspin.stores import open_store
 
 BASE = {"session": "ses_1", "run": "msg_1"}
@@ -266,7 +266,7 @@ class TestPlugin:
 
         assert main(["install", "opencode", "--scope", "project"]) == 0
         assert (home / ".opencode/plugin/wheelspin.js").exists()
-        assert "note: it names the Python of this computer" in capsys.readouterr().out
+        assert "note: it names programs of this machine" in capsys.readouterr().out
 
     def test_it_goes_again_and_what_is_another_s_stays(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whatever is in the path of the hook."""

@@ -53,7 +53,7 @@ def _install(options: argparse.Namespace) -> int:
         where = f"no command `{installer.program}`, no folder ~/{installer.home}"
         notes.insert(0, f"{installer.title} was not found here ({where}): it is guarded once it is there")
     if options.scope == "project":
-        notes.append("the command names programs of this machine: whoever shares the project installs for himself")
+        notes.append("it names programs of this machine: keep it out of what you share, or let others install it, too")
     for note in notes:
         print(f"note: {note}")
     return 0

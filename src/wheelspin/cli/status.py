@@ -17,6 +17,8 @@ from wheelspin.store import StoredRun
 __all__ = ["add_to"]
 
 _SHOWN = 20
+_SHORT = 8
+"""Signs of an id that are shown, where they tell it from the others."""
 _FIELDS = (
     *("host", "session_id", "run_id", "agent_id", "updated", "calls", "warnings", "blocks", "code", "reason"),
     *("tool", "detector", "count", "threshold", "ended_at_call", "ended_at", "signatures", "allowed_by", "allowed_at"),
@@ -47,10 +49,11 @@ def _status(options: argparse.Namespace) -> int:
     if not runs:
         print("no run was guarded yet: see `wheelspin install --help`")
         return 0
+    shorts = _short(runs)
     rows = [
         (
             run.key.host,
-            _short(run),
+            shorts[_id(run)],
             _ago(run.updated),
             str(run.record["calls"]),
             str(run.record["warnings"]),
@@ -75,7 +78,7 @@ def _show(options: argparse.Namespace) -> int:
     for run in found:
         fields = _as_dict(run)
         rows = [(name.replace("_", " "), _shown(name, fields[name])) for name in _FIELDS if fields.get(name)]
-        print_table(("run", _short(run)), rows, ())
+        print_table(("run", _id(run)[:_SHORT]), rows, ())
     return 0
 
 
@@ -101,6 +104,18 @@ def _ago(seconds: float) -> str:
     return "just now"
 
 
-def _short(run: StoredRun) -> str:
-    """Give so much of an id as a person types."""
-    return str(run.record.get("run_id") or run.key.session)[:8]
+def _id(run: StoredRun) -> str:
+    return str(run.record.get("run_id") or run.key.session)
+
+
+def _short(runs: list[StoredRun]) -> dict[str, str]:
+    """Give so much of each id as a person types to mean it alone."""
+    ids = sorted({_id(run) for run in runs})
+    return {
+        one: next(one[:size] for size in range(_SHORT, len(one) + _SHORT) if _is_alone(one[:size], one, ids))
+        for one in ids
+    }
+
+
+def _is_alone(start: str, one: str, ids: list[str]) -> bool:
+    return start == one or not any(other.startswith(start) for other in ids if other != one)

@@ -8,7 +8,14 @@ if TYPE_CHECKING:
 
 __all__ = ["HOOKS", "hook_named"]
 
-HOOKS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli", "copilot-cli": "copilot_cli", "qwen-code": "qwen_code", "opencode": "opencode"}
+HOOKS = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "gemini-cli": "gemini_cli",
+    "copilot-cli": "copilot_cli",
+    "qwen-code": "qwen_code",
+    "opencode": "opencode",
+}
 """The hosts, each with its file."""
 
 

@@ -36,12 +36,9 @@ class OpenCode(Installer):
         return _PLUGIN.read_text(encoding="utf-8").replace("= COMMAND", f"= {words}")
 
     def notes(self, scope: str) -> list[str]:
-        """Tell what opencode does with any plugin, and of a project's plugin that it is for this computer alone."""
+        """Tell what opencode does with any plugin."""
         package = "its own package `@opencode-ai/plugin` from the npm registry"
-        notes = [f"before opencode loads plugins it fetches {package}; where it cannot, each start waits for that"]
-        if scope == "project":
-            notes.append("it names the Python of this computer: keep it out of version control")
-        return notes
+        return [f"before opencode loads plugins it fetches {package}; where it cannot, each start waits for that"]
 
 
 INSTALLER = OpenCode()
