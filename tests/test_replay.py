@@ -350,6 +350,14 @@ MIXED = [{"n": 1.5, "m": float("nan"), "l": [1, 2]}, {"n": 1}, {"n": 1.0}, "text
         pytest.param(_many(MIXED * 12), id="arguments of all kinds"),
         pytest.param(_many([{"n": 1}, {"n": 1.0}] * 12), id="equal numbers of two types"),
         pytest.param(
+            [
+                event
+                for call in (ToolCall("read", {"path": "/a"}, id=f"c{number}") for number in range(4))
+                for event in (Asked(1, call), Answered(1, call, Outcome.denied("no")))
+            ],
+            id="a call that is refused again and again",
+        ),
+        pytest.param(
             [Asked(1, LATE), UserSpoke(2), *_loop(9), Answered(3, LATE, Outcome.result("same")), *_loop(12)],
             id="an outcome that comes after the next prompt",
         ),

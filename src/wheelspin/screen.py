@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from wheelspin.core.detectors.unchanged_failure import REFUSALS
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.nature import CHANGE, FAILED, SUCCESS, WAITING, nature_of
 from wheelspin.core.settings import OUTAGE, Settings
@@ -71,7 +72,8 @@ class Bounds:
         self.failed = min(unknown if settings.enabled else never, warning("same_failure"))
         self.stale = warning("stagnation")
         self.alike = warning("near_repeat") - 1
-        self.calls = min(self.size, one, pair, self.failed, self.stale, self.alike)
+        refused = REFUSALS if settings.enabled and settings.unchanged_failure else never
+        self.calls = min(self.size, one, pair, self.failed, self.stale, self.alike, refused)
 
 
 class Screen:

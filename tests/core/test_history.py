@@ -315,3 +315,20 @@ def test_settled_asks_for_outcomes_of_the_newest_steps(count: int) -> None:
         history.append(step)
 
     assert history.settled(count) == (count <= 2)
+
+
+def test_a_failure_before_a_success_of_the_same_group_leaves_the_chain_alone() -> None:
+    """Calls asked for together may end in any way and order: what failed before the tool worked is not of the chain."""
+    history = History(4)
+    steps = [Step(Tool("x"), bytes([number])) for number in range(4)]
+    for number, step in enumerate(steps):
+        history.append(step, bond=int(number > 0))
+    history.resolve(steps[1], "error", b"failed", "failure", b"way")
+    history.resolve(steps[2], "result", b"text")
+    history.resolve(steps[3], "error", b"failed", "failure", b"way")
+    for number in range(4, 7):
+        history.append(Step(Tool("x"), bytes([number])))
+
+    chain = history.failing("x")
+    assert chain is not None
+    assert chain.signatures == {steps[3].signature: 1}

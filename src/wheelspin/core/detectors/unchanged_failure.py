@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wheelspin.core.settings import Settings
     from wheelspin.core.step import Step
 
-_REFUSALS = 3
+REFUSALS = 3
 """A no is said once; who asks a third time does not listen."""
 
 
@@ -64,6 +64,6 @@ class UnchangedFailure(Detector):
         if nature == OUTAGE:
             warning, critical = max((warning, critical), settings.limits_of(OUTAGES))
         elif nature == REFUSAL:
-            warning = min(_REFUSALS, warning)
+            warning = min(REFUSALS, warning)
         is_free = history.is_free_again(call.signature)
         return self.graded(count, (warning, critical), call.signature, nature=nature, is_free=is_free)

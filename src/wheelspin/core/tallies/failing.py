@@ -25,6 +25,7 @@ class Chain:
 
     Attributes:
         way: The way in which they failed.
+        first: Number of the step that it began with; an earlier one of the same group is not of it.
         nature: The nature of the newest.
         groups: The groups of parallel calls that they came in, each with how many of its steps are in the ring.
         signatures: The calls, each with how many of its steps are in the ring.
@@ -32,10 +33,11 @@ class Chain:
             way of its failure, too.
     """
 
-    __slots__ = ("groups", "nature", "signatures", "vetoed", "way")
+    __slots__ = ("first", "groups", "nature", "signatures", "vetoed", "way")
 
-    def __init__(self, way: bytes | None) -> None:
-        self.way = way
+    def __init__(self, step: Step) -> None:
+        self.way = step.kin
+        self.first = step.number
         self.nature = ""
         self.groups: dict[int, int] = {}
         self.signatures: dict[bytes, int] = {}
@@ -71,7 +73,7 @@ class Failing(dict[str, Chain]):
         if step.kind == "veto":
             if step.pattern is not None and _is_counted(step):
                 if chain is None or chain.way != step.kin:
-                    chain = self[tool] = Chain(step.kin)
+                    chain = self[tool] = Chain(step)
                     chain.nature = step.pattern.nature
                 chain.add(step)
                 chain.vetoed = step.signature
@@ -81,7 +83,7 @@ class Failing(dict[str, Chain]):
                 del self[tool]
             return
         if chain is None or chain.way != step.kin:
-            chain = self[tool] = Chain(step.kin)
+            chain = self[tool] = Chain(step)
         chain.nature = step.nature
         chain.vetoed = None
         chain.add(step)
@@ -98,7 +100,7 @@ class Failing(dict[str, Chain]):
     def drop(self, step: Step) -> None:
         """Take out a step that leaves the history."""
         chain = self.get(step.tool)
-        if chain is None or step.group not in chain.groups or step.kin != chain.way or not _is_counted(step):
+        if chain is None or step.number < chain.first or step.kin != chain.way or not _is_counted(step):
             return
         chain.drop(step)
         if not chain.groups:
