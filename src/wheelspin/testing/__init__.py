@@ -1,4 +1,4 @@
-"""For tests: the trajectory notation, and a guard whose crashes are raised."""
+"""For tests, with any test runner: the trajectory notation, a guard whose crashes are raised, checks of own parts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from wheelspin.core.guard import Guard
+from wheelspin.testing.adapters import AdapterRun, Script, ScriptedCall, check_adapter
 from wheelspin.trajectory import Played, play
 
-__all__ = ["Played", "play", "strict"]
+__all__ = ["AdapterRun", "Played", "Script", "ScriptedCall", "check_adapter", "play", "strict"]
 
 
 @contextmanager

@@ -1,0 +1,8 @@
+"""The adapters: one file, one framework. Each imports its framework; nothing here does."""
+
+from __future__ import annotations
+
+__all__ = ["ADAPTERS"]
+
+ADAPTERS = ("callables", "langchain")
+"""The members of the family, by the names of their files."""

@@ -1,0 +1,229 @@
+"""Loops that are written by hand, with functions as tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from wheelspin import Guard
+from wheelspin.adapter import Compactions, Watch, with_advice
+from wheelspin.adapters.callables import Run, guarded, run
+from wheelspin.core.events import Outcome, ToolCall
+from wheelspin.errors import ToolLoopError
+from wheelspin.testing import AdapterRun, Script, ScriptedCall, check_adapter
+
+
+def _does(call: ScriptedCall, ran: list[str]) -> str:
+    if not call.exists:
+        return f"unknown tool: {call.tool}"
+    ran.append(call.path)
+    if call.fails:
+        raise RuntimeError(call.result)
+    return call.result
+
+
+def _loop(script: Script, make: Callable[[ScriptedCall, list[str]], str]) -> AdapterRun:
+    """Play a script as a hand-written loop does: an exception of a tool is shown to the model, with its notes."""
+    ran: list[str] = []
+    shown: dict[str, list[str]] = {}
+    for call in (call for message in script for call in message):
+        try:
+            text = make(call, ran)
+        except ToolLoopError as ended:
+            return AdapterRun(ran, shown, ended.code)
+        except RuntimeError as error:
+            text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        shown.setdefault(call.id, []).append(text)
+    return AdapterRun(ran, shown, None)
+
+
+def _in_a_run(script: Script, guard: Guard) -> AdapterRun:
+    task = Run(guard)
+    return _loop(
+        script, lambda call, ran: task.call(call.tool, {"path": call.path}, lambda path: _does(call, ran), id=call.id)
+    )
+
+
+def _awaited(script: Script, guard: Guard) -> AdapterRun:
+    task = Run(guard)
+
+    def make(call: ScriptedCall, ran: list[str]) -> str:
+        async def tool(path: str) -> str:
+            await asyncio.sleep(0)
+            return _does(call, ran)
+
+        text: str = asyncio.run(task.call(call.tool, {"path": call.path}, tool, id=call.id))
+        return text
+
+    return _loop(script, make)
+
+
+def _decorated(script: Script, guard: Guard) -> AdapterRun:
+    def make(call: ScriptedCall, ran: list[str]) -> str:
+        def tool(path: str) -> str:
+            return _does(call, ran)
+
+        tool.__name__ = call.tool
+        return guarded(tool)(call.path)
+
+    with run(guard):
+        return _loop(script, make)
+
+
+@pytest.mark.parametrize("play", [_in_a_run, _awaited, _decorated])
+def test_a_loop_does_what_the_bare_guard_says(play: Callable[[Script, Guard], AdapterRun]) -> None:
+    """Whichever way its tools are called; a hand-written loop tells of unknown tools as results."""
+    check_adapter(play, without=["a tool that is not there"])
+
+
+def test_a_check_tells_what_an_adapter_does_wrong() -> None:
+    """One that lets everything run, one that says nothing, one that answers twice."""
+
+    def lets_run(script: Script, guard: Guard) -> AdapterRun:
+        return _loop(script, _does)
+
+    def says_nothing(script: Script, guard: Guard) -> AdapterRun:
+        done = _in_a_run(script, guard)
+        return done._replace(shown={call: [text.partition("Loop")[0]] for call, (text,) in done.shown.items()})
+
+    def answers_twice(script: Script, guard: Guard) -> AdapterRun:
+        done = _in_a_run(script, guard)
+        return done._replace(shown={call: texts * 2 for call, texts in done.shown.items()})
+
+    for play, said in (
+        (lets_run, "a blocked loop: 23 calls ran, expected 20"),
+        (says_nothing, "a warned loop, call call_10_0: 'Loop detected"),
+        (answers_twice, "work, call c0: it has 2 results, expected one"),
+    ):
+        with pytest.raises(AssertionError, match=said):
+            check_adapter(play, without=["a tool that is not there", "a warned loop"] if play is lets_run else ())
+    with pytest.raises(ValueError, match="there is no script 'nothing'"):
+        check_adapter(lets_run, without=["nothing"])
+
+
+def test_a_guarded_function_outside_of_a_run_is_called_as_it_is() -> None:
+    """Methods and coroutines, too."""
+
+    class Tools:
+        @guarded
+        def read(self, path: str, *, lines: int = 3) -> str:
+            return f"{lines} lines of {path}"
+
+        @guarded
+        async def load(self, path: str) -> str:
+            return f"text of {path}"
+
+    tools = Tools()
+    assert tools.read("/a", lines=1) == "1 lines of /a"
+    assert asyncio.run(tools.load("/a")) == "text of /a"
+    with run() as task:
+        for _ in range(10):
+            tools.read("/a")
+        assert "Loop detected: `read` was called 10 times" in tools.read("/a")
+        assert asyncio.run(tools.load("/a")) == "text of /a"
+    assert [(record.calls, record.run_id) for record in task.guard.records()] == [(12, task.run_id)]
+
+
+def test_runs_do_not_see_each_other() -> None:
+    """Also where one is opened within another: a sub-agent's."""
+    guard = Guard()
+
+    @guarded
+    def read(path: str) -> str:
+        return "text"
+
+    with run(guard) as outer:
+        for _ in range(6):
+            read("/a")
+        with run(guard, agent_id="helper") as inner:
+            for _ in range(6):
+                assert read("/a") == "text"
+        assert read("/a") == "text"
+
+    calls = {record.run_id: (record.calls, record.agent_id) for record in guard.records()}
+    assert calls == {outer.run_id: (7, None), inner.run_id: (6, "helper")}
+
+
+def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
+    """The loop tells of it."""
+    task = Run(session_id="s1")
+    for _ in range(3):
+        task.call("read", {"path": "/a"}, lambda path: "text")
+    task.compacted()
+
+    for _ in range(2):
+        task.call("read", {"path": "/a"}, lambda path: "text")
+    with pytest.raises(ToolLoopError) as ended:
+        task.call("read", {"path": "/a"}, lambda path: "text")
+    assert ended.value.code == "compaction_loop_persisted"
+
+
+def test_an_interruption_is_no_outcome() -> None:
+    """A call that is cancelled stays open, and is no evidence."""
+    guard = Guard()
+    watch = Watch(guard, ToolCall("read", {}, id="c1", run_id="r1"))
+    watch.raised(KeyboardInterrupt())
+    assert guard.asked(ToolCall("read", {}, id="c1", run_id="r1")) is not None
+
+    watch = Watch(guard, ToolCall("read", {}, id="c2", run_id="r1"))
+    assert watch.returned(lambda: Outcome.result(1 / 0)) == ""
+
+
+def test_an_exception_after_a_compaction_may_end_the_run() -> None:
+    """The tool's own exception is the cause."""
+    guard = Guard()
+    guard.compacted()
+    error = RuntimeError("failed")
+    for number in range(2):
+        Watch(guard, ToolCall("read", {}, id=f"c{number}")).raised(error)
+    last = Watch(guard, ToolCall("read", {}, id="c2"))
+    with pytest.raises(ToolLoopError) as ended:
+        last.raised(error)
+    assert ended.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    ("result", "given"),
+    [
+        ("text", "text\n\nStop."),
+        ({"a": 1}, {"a": 1, "wheelspin": "Stop."}),
+        ([1], [1, "Stop."]),
+        (7, 7),
+        (None, None),
+    ],
+)
+def test_an_advice_takes_the_kind_of_the_result(result: Any, given: Any) -> None:
+    """What has no place for one is left as it is."""
+    assert with_advice(result, "Stop.") == given
+    assert with_advice(result, "") is result
+
+
+def test_marks_of_compactions_arm_once_each() -> None:
+    """Those that are there at first are from before; sessions that are long gone are forgotten."""
+    guard = Guard()
+    seen = Compactions(guard, most=2)
+    seen.look("s1", ["old"])
+    assert not guard.is_armed("s1")
+    seen.look("s1", ["old", "new"])
+    assert guard.is_armed("s1")
+
+    guard.reset()
+    seen.look("s1", ["new"])
+    assert not guard.is_armed("s1")
+    for session in ("s2", "s3"):
+        seen.look(session, [])
+    seen.look("s1", ["newer"])
+    assert not guard.is_armed("s1")
+
+
+def test_every_file_of_the_family_is_listed() -> None:
+    """An adapter that is written but not named would not be known."""
+    from pathlib import Path
+
+    from wheelspin import adapters
+
+    files = {path.stem for path in Path(next(iter(adapters.__path__))).glob("*.py")} - {"__init__"}
+    assert files == set(adapters.ADAPTERS)
