@@ -13,7 +13,7 @@ else
   INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-agents test-deep check format bench eval docs clean
+.PHONY: demo test test-agents test-frameworks test-deep check format bench eval docs clean
 
 demo: $(VENV)/.installed
 	@examples/demo.sh $(BIN)/wheelspin
@@ -24,6 +24,9 @@ test: $(VENV)/.test
 test-agents: $(VENV)/.test
 	$(BIN)/python -m tests.agents.setup .venv-agents
 	WHEELSPIN_AGENTS=$(CURDIR)/.venv-agents $(BIN)/python -m pytest tests/agents
+
+test-frameworks: $(VENV)/.test
+	$(BIN)/python -m tests.frameworks.run .venv-frameworks $(NAMES)
 
 test-deep: $(VENV)/.test
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest
@@ -49,7 +52,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m docs.make_detectors
 
 clean:
-	rm -rf $(VENV) .venv-agents .venv-eval
+	rm -rf $(VENV) .venv-agents .venv-eval .venv-frameworks
 
 $(VENV)/.installed: pyproject.toml
 	$(CREATE)

@@ -14,8 +14,11 @@ from wheelspin.testing import strict
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
 
-collect_ignore = [] if "WHEELSPIN_AGENTS" in os.environ else ["agents"]
-"""The real agents are large, and have a command of their own: `make test-agents`."""
+collect_ignore = [
+    *([] if "WHEELSPIN_AGENTS" in os.environ else ["agents"]),
+    *([] if "WHEELSPIN_FRAMEWORK" in os.environ else ["frameworks"]),
+]
+"""Real agents and frameworks have commands of their own: `make test-agents` and `make test-frameworks`."""
 
 settings.register_profile("everyday", deadline=None, print_blob=True)
 settings.register_profile("deep", settings.get_profile("everyday"), max_examples=2000)

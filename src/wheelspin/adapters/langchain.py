@@ -1,0 +1,214 @@
+"""
+LangChain agents and LangGraph's `ToolNode`.
+
+`WheelspinMiddleware` guards an agent of `create_agent`; `guard_tools` gives the wrappers for a plain `ToolNode`. A run
+is one `invoke` of the agent, from the user's message to the answer; the thread, where there is one, is the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Annotated, Any, NotRequired
+from uuid import uuid4
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain.agents.middleware.types import PrivateStateAttr
+from langchain.tools.tool_node import ToolCallRequest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.types import Command
+
+from wheelspin.adapter import Compactions, Watch, with_advice
+from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
+from wheelspin.core.guard import Guard
+from wheelspin.errors import ToolLoopError
+
+__all__ = ["LoopEnded", "WheelspinMiddleware", "guard_tools"]
+
+_SUMMARY = "summarization"
+
+_Answer = ToolMessage | Command[Any]
+_Handler = Callable[[ToolCallRequest], _Answer]
+_AsyncHandler = Callable[[ToolCallRequest], Awaitable[_Answer]]
+
+
+class LoopEnded(ToolLoopError, GraphBubbleUp):  # noqa: N818 - it is how a graph ends
+    """A run is ended for a loop; it passes through LangGraph, also where `ToolNode` handles all errors of tools."""
+
+
+class GuardedState(AgentState[Any]):
+    """The state of a guarded agent: which run it is in, and the advice with which it was ended."""
+
+    wheelspin_run: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
+    """
+    Guard an agent against loops of tool calls.
+
+    Args:
+        guard: The guard; without one, a guard with its detectors on. Many runs may share it.
+        on_abort: What ends a run: `raise` a `ToolLoopError` out of `invoke`, or `end` with a last message of the agent
+            that says why.
+
+    Example:
+        ```python
+        agent = create_agent(model, tools, middleware=[WheelspinMiddleware()])
+        ```
+    """
+
+    state_schema = GuardedState
+
+    def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
+        super().__init__()
+        if on_abort not in {"raise", "end"}:
+            raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
+        self.guard = Guard() if guard is None else guard
+        self._ends = on_abort == "end"
+        self._tools = _Tools(self.guard, ends=self._ends)
+
+    def before_agent(self, state: GuardedState, runtime: Any) -> dict[str, Any]:
+        """Open a run."""
+        return {"wheelspin_run": uuid4().hex}
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(self, state: GuardedState, runtime: Any) -> dict[str, Any] | None:
+        """End a run that the guard has ended, with the reason as the agent's last word."""
+        if not self._ends:
+            return None
+        info = runtime.execution_info
+        session = (info.thread_id if info else None) or state.get("wheelspin_run")
+        ending = self.guard.ending(state.get("wheelspin_run"), session)
+        return None if ending is None else {"jump_to": "end", "messages": [AIMessage(ending.reason)]}
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:
+        """Watch a call."""
+        return self._tools.call(request, handler)
+
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: _AsyncHandler) -> _Answer:
+        """Watch a call."""
+        return await self._tools.acall(request, handler)
+
+
+def guard_tools(guard: Guard | None = None) -> dict[str, Callable[..., Any]]:
+    """
+    Give the wrappers that guard a plain `ToolNode`.
+
+    Args:
+        guard: The guard; without one, a guard with its detectors on.
+
+    Returns:
+        The arguments `wrap_tool_call` and `awrap_tool_call`. A run is what follows the newest message of the user.
+
+    Example:
+        ```python
+        node = ToolNode(tools, **guard_tools())
+        ```
+    """
+    tools = _Tools(Guard() if guard is None else guard, ends=False)
+    return {"wrap_tool_call": tools.call, "awrap_tool_call": tools.acall}
+
+
+class _Tools:
+    """The tools of an agent under a guard."""
+
+    def __init__(self, guard: Guard, *, ends: bool) -> None:
+        self._guard = guard
+        self._ends = ends
+        self._compactions = Compactions(guard)
+
+    def call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:
+        watch = self._watch(request)
+        if watch.verdict.stops:
+            return self._refused(request, watch.verdict)
+        try:
+            answer = handler(request)
+        except BaseException as error:
+            self._raised(watch, error)
+            raise
+        return self._answered(watch, answer)
+
+    async def acall(self, request: ToolCallRequest, handler: _AsyncHandler) -> _Answer:
+        watch = self._watch(request)
+        if watch.verdict.stops:
+            return self._refused(request, watch.verdict)
+        try:
+            answer = await handler(request)
+        except BaseException as error:
+            self._raised(watch, error)
+            raise
+        return self._answered(watch, answer)
+
+    def _watch(self, request: ToolCallRequest) -> Watch:
+        state = request.state if isinstance(request.state, Mapping) else {}
+        messages: list[AnyMessage] = state.get("messages") or []
+        call = request.tool_call
+        run = state.get("wheelspin_run") or _newest_prompt(messages)
+        session = _thread(request) or run
+        self._compactions.look(session, _marks(state, messages))
+        turn = next((message.id for message in reversed(messages) if isinstance(message, AIMessage)), None)
+        made = ToolCall(call["name"], call["args"], id=call["id"], turn_id=turn, run_id=run, session_id=session)
+        return Watch(self._guard, made)
+
+    def _refused(self, request: ToolCallRequest, verdict: Verdict) -> ToolMessage:
+        if verdict.action is Action.ABORT and not self._ends:
+            raise LoopEnded(verdict)
+        call = request.tool_call
+        return ToolMessage(verdict.advice, tool_call_id=call["id"], name=call["name"], status="error")
+
+    def _answered(self, watch: Watch, answer: _Answer) -> _Answer:
+        try:
+            advice = watch.returned(lambda: _outcome(answer))
+        except ToolLoopError as ended:
+            if not self._ends:
+                raise LoopEnded(ended.verdict) from None
+            advice = ended.verdict.advice
+        if advice and isinstance(answer, ToolMessage):
+            return answer.model_copy(update={"content": _content(answer.content, advice)})
+        return answer
+
+    def _raised(self, watch: Watch, error: BaseException) -> None:
+        if isinstance(error, GraphBubbleUp):
+            return
+        try:
+            watch.raised(error)
+        except ToolLoopError as ended:
+            raise LoopEnded(ended.verdict) from error
+
+
+def _thread(request: ToolCallRequest) -> str | None:
+    runtime: Any = request.runtime
+    configurable = (runtime.config or {}).get("configurable") if runtime is not None else None
+    thread = configurable.get("thread_id") if configurable else None
+    return None if thread is None else str(thread)
+
+
+def _newest_prompt(messages: Iterable[AnyMessage]) -> str | None:
+    prompts = [message for message in messages if isinstance(message, HumanMessage) and not _is_summary(message)]
+    return prompts[-1].id if prompts else None
+
+
+def _is_summary(message: AnyMessage) -> bool:
+    return message.additional_kwargs.get("lc_source") == _SUMMARY
+
+
+def _marks(state: Mapping[str, Any], messages: Iterable[AnyMessage]) -> list[str]:
+    """Give what marks compactions: summaries among the messages, and the event that deepagents keeps."""
+    marks = [str(message.id) for message in messages if _is_summary(message)]
+    event = state.get("_summarization_event")
+    return [*marks, f"cut at {event.get('cutoff_index')}"] if isinstance(event, Mapping) else marks
+
+
+def _outcome(answer: _Answer) -> Outcome:
+    if not isinstance(answer, ToolMessage):
+        return Outcome.result(answer.update)
+    shown = answer.content
+    if answer.status != "error":
+        return Outcome.result(shown)
+    missing = isinstance(shown, str) and shown.startswith(f"Error: {answer.name} is not a valid tool")
+    return Outcome.unknown_tool(shown) if missing else Outcome.error(shown)
+
+
+def _content(content: Any, advice: str) -> Any:
+    """Give a message's content with an advice: a text, or a list of blocks."""
+    return with_advice(content, advice) if isinstance(content, str) else [*content, {"type": "text", "text": advice}]

@@ -1,0 +1,95 @@
+"""Plays a script in an agent of LangChain, with LangChain's own scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.graph import MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from wheelspin import Guard
+from wheelspin.adapters.langchain import WheelspinMiddleware, guard_tools
+from wheelspin.errors import ToolLoopError
+from wheelspin.testing import AdapterRun, Script, ScriptedCall
+
+__all__ = ["Model", "play", "play_in_a_graph", "said", "tools_of"]
+
+
+class Model(GenericFakeChatModel):
+    """LangChain's scripted model, which takes any tools."""
+
+    def bind_tools(self, tools: Any, **_: Any) -> Model:
+        return self
+
+
+def said(script: Script) -> Iterator[BaseMessage]:
+    """Give the model's messages."""
+    for number, message in enumerate(script):
+        calls = [{"name": call.tool, "args": {"path": call.path}, "id": call.id} for call in message]
+        yield AIMessage("", tool_calls=calls, id=f"m{number}")
+    yield AIMessage("done")
+
+
+def tools_of(script: Script, ran: list[str]) -> list[Any]:
+    """Give the tools, which do what the script says."""
+    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
+
+    def run(path: str) -> str:
+        ran.append(path)
+        if answers[path].fails:
+            raise RuntimeError(answers[path].result)
+        return answers[path].result
+
+    @tool
+    def read(path: str) -> str:
+        """Read a file."""
+        return run(path)
+
+    @tool("list")
+    def list_(path: str) -> str:
+        """List a folder."""
+        return run(path)
+
+    return [read, list_]
+
+
+def play(script: Script, guard: Guard | None) -> AdapterRun:
+    """Play a script in an agent of `create_agent`."""
+    ran: list[str] = []
+    seen: list[Sequence[Any]] = []
+    middleware = [] if guard is None else [WheelspinMiddleware(guard)]
+    agent = create_agent(Model(messages=said(script)), tools_of(script, ran), middleware=middleware)
+    return _run(agent, ran, seen)
+
+
+def play_in_a_graph(script: Script, guard: Guard | None) -> AdapterRun:
+    """Play a script in a graph with a plain `ToolNode` that turns all errors into results."""
+    ran: list[str] = []
+    model = Model(messages=said(script))
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    wrappers: dict[str, Callable[..., Any]] = {} if guard is None else guard_tools(guard)
+    graph.add_node("tools", ToolNode(tools_of(script, ran), handle_tool_errors=True, **wrappers))
+    graph.set_entry_point("model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return _run(graph.compile(), ran, [])
+
+
+def _run(agent: Any, ran: list[str], seen: list[Sequence[Any]]) -> AdapterRun:
+    ended = None
+    steps = agent.stream({"messages": [("user", "go")]}, {"recursion_limit": 400}, stream_mode="values")
+    try:
+        seen.extend(state["messages"] for state in steps)
+    except ToolLoopError as error:
+        ended = error.code
+    shown: dict[str, list[str]] = {}
+    for message in seen[-1]:
+        if isinstance(message, ToolMessage):
+            shown.setdefault(message.tool_call_id, []).append(str(message.content))
+    return AdapterRun(ran, shown, ended)

@@ -1,0 +1,94 @@
+"""
+Run the tests of the adapters with the real frameworks, each in an environment of its own, at its pinned version.
+
+`python -m tests.frameworks.run FOLDER [NAME …]`; with `--bench` it prints what each adapter costs a call instead.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["FRAMEWORKS", "Framework"]
+
+ROOT = Path(__file__).parents[2]
+_TOOLS = ("pytest>=8.3", "hypothesis>=6.120", "mypy>=1.14")
+
+
+class Framework(NamedTuple):
+    """A framework, at one version."""
+
+    adapter: str
+    """The adapter's file."""
+    pins: tuple[str, ...]
+    label: str = ""
+    """What tells two versions of one framework apart."""
+
+    @property
+    def name(self) -> str:
+        """Name of its environment."""
+        return f"{self.adapter}-{self.label}" if self.label else self.adapter
+
+
+FRAMEWORKS = (Framework("langchain", ("langchain==1.5.2", "langgraph==1.2.24")),)
+
+
+def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
+    """Set up and test what is named, or everything; give how many failed."""
+    failed = []
+    for framework in FRAMEWORKS:
+        if names and framework.adapter not in names:
+            continue
+        home = folder / framework.name
+        _set_up(framework, home)
+        print(f"\n=== {framework.name}: {', '.join(framework.pins)}", flush=True)
+        environment = {**os.environ, "WHEELSPIN_FRAMEWORK": framework.adapter}
+        for command in _benched(framework) if bench else _tested(framework):
+            words = [str(home / "bin" / "python"), "-m", *command]
+            done = subprocess.run(words, cwd=ROOT, env=environment, check=False)  # noqa: S603 - our own tests
+            if done.returncode:
+                failed.append(framework.name)
+    if failed:
+        print(f"failed: {', '.join(dict.fromkeys(failed))}")
+    return len(failed)
+
+
+def _tested(framework: Framework) -> list[list[str]]:
+    adapter = f"src/wheelspin/adapters/{framework.adapter}.py"
+    return [
+        ["pytest", "-q", "-p", "no:cacheprovider", f"tests/frameworks/test_{framework.adapter}.py"],
+        ["mypy", "--strict", "--no-incremental", "--follow-imports=silent", adapter],
+    ]
+
+
+def _benched(framework: Framework) -> list[list[str]]:
+    return [["benchmarks.adapters", framework.adapter]]
+
+
+def _set_up(framework: Framework, home: Path) -> None:
+    stamp, wanted = home / ".pins", "\n".join((*framework.pins, *_TOOLS))
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    shutil.rmtree(home, ignore_errors=True)
+    uv = shutil.which("uv")
+    python = str(home / "bin" / "python")
+    needed = ["--editable", str(ROOT), *framework.pins, *_TOOLS]
+    if uv is None:
+        commands = [[sys.executable, "-m", "venv", str(home)], [python, "-m", "pip", "install", "--quiet", *needed]]
+    else:
+        commands = [
+            [uv, "venv", "--quiet", "--python", sys.executable, str(home)],
+            [uv, "pip", "install", "--quiet", "--python", python, *needed],
+        ]
+    for command in commands:
+        subprocess.run(command, check=True)  # noqa: S603 - the names are those above
+    stamp.write_text(wanted)
+
+
+if __name__ == "__main__":
+    given = [word for word in sys.argv[1:] if not word.startswith("--")]
+    sys.exit(main(Path(given[0]).absolute(), given[1:], bench="--bench" in sys.argv))

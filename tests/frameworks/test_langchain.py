@@ -1,0 +1,148 @@
+"""The adapter of LangChain, with the real framework."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import SummarizationMiddleware
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tests.frameworks.pages import run_example, run_page
+from tests.frameworks.players.langchain import Model, play, play_in_a_graph, said, tools_of
+from wheelspin import Guard
+from wheelspin.adapters.langchain import WheelspinMiddleware
+from wheelspin.errors import ToolLoopError
+from wheelspin.testing import ScriptedCall, check_adapter
+
+LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(60)]
+LIMIT: Any = {"recursion_limit": 400}
+
+
+def test_an_agent_does_what_the_bare_guard_says() -> None:
+    """A tool that fails ends an agent of LangChain by itself: its exception passes unchanged."""
+    check_adapter(play, without=["a tool that fails"])
+
+
+def test_a_plain_tool_node_does_what_the_bare_guard_says() -> None:
+    """Also where it turns all errors of tools into results: the end of a run is none."""
+    check_adapter(play_in_a_graph)
+
+
+def _agent(guard: Guard, script: Any, *more: Any, **options: Any) -> Any:
+    middleware = [WheelspinMiddleware(guard, **options), *more]
+    return create_agent(
+        Model(messages=said(script)), tools_of(script, []), middleware=middleware, checkpointer=InMemorySaver()
+    )
+
+
+def test_a_run_can_be_ended_with_a_last_word_in_place_of_an_exception() -> None:
+    """The reason is the agent's answer."""
+    guard = Guard()
+    config: Any = {**LIMIT, "configurable": {"thread_id": "t1"}}
+    done = _agent(guard, LOOP, on_abort="end").invoke({"messages": [("user", "go")]}, config)
+
+    last = done["messages"][-1]
+    assert isinstance(last, AIMessage)
+    assert last.text.startswith("`read` was called 30 times")
+    assert set(done) == {"messages"}
+
+
+def test_a_wrong_option_is_refused() -> None:
+    """With those that there are."""
+    with pytest.raises(ValueError, match="'raise' or 'end'"):
+        WheelspinMiddleware(on_abort="stop")
+
+
+def test_async_agents_are_guarded_alike() -> None:
+    """Coroutines take the same way."""
+    guard = Guard()
+    agent = _agent(guard, LOOP)
+    config: Any = {**LIMIT, "configurable": {"thread_id": "t1"}}
+
+    with pytest.raises(ToolLoopError) as ended:
+        asyncio.run(agent.ainvoke({"messages": [("user", "go")]}, config))
+    assert ended.value.code == "global_circuit_breaker"
+
+
+def test_each_invoke_is_a_run_of_its_own_and_threads_do_not_see_each_other() -> None:
+    """One middleware may serve them all; the records name the threads."""
+    guard = Guard()
+    for thread in ("t1", "t1", "t2"):
+        script = LOOP[:9]
+        agent = _agent(guard, script)
+        agent.invoke({"messages": [("user", "go")]}, {**LIMIT, "configurable": {"thread_id": thread}})
+
+    records = guard.records()
+    assert [(record.session_id, record.calls, record.warnings) for record in records] == [
+        ("t2", 9, 0),
+        ("t1", 9, 0),
+        ("t1", 9, 0),
+    ]
+    assert len({record.run_id for record in records}) == 3
+
+
+def test_a_loop_that_survives_a_summarization_ends_the_run() -> None:
+    """The summary that LangChain puts in place of older messages arms the guard; one from before does not."""
+    guard = Guard()
+    summarizer = SummarizationMiddleware(
+        Model(messages=iter([AIMessage("summary")] * 9)), trigger=("messages", 14), keep=("messages", 2)
+    )
+    agent = _agent(guard, LOOP, summarizer)
+    config: Any = {**LIMIT, "configurable": {"thread_id": "t1"}}
+
+    with pytest.raises(ToolLoopError) as ended:
+        agent.invoke({"messages": [("user", "go")]}, config)
+    assert ended.value.code == "compaction_loop_persisted"
+    state = agent.get_state(config).values["messages"]
+    assert any(message.additional_kwargs.get("lc_source") for message in state if isinstance(message, HumanMessage))
+
+
+def test_an_exception_of_a_tool_passes_unchanged() -> None:
+    """After it was told to the guard."""
+    guard = Guard()
+    script = [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]]
+
+    with pytest.raises(RuntimeError, match="no such file"):
+        _agent(guard, script).invoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "t1"}})
+    assert guard.records()[0].calls == 1
+
+
+def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call runs."""
+    guard = Guard()
+    monkeypatch.setattr(Guard, "strict", False)
+    monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
+    monkeypatch.setattr(guard, "_after", lambda *_: 1 / 0)
+    done = _agent(guard, LOOP[:15]).invoke(
+        {"messages": [("user", "go")]}, {**LIMIT, "configurable": {"thread_id": "t1"}}
+    )
+
+    assert sum(isinstance(message, ToolMessage) for message in done["messages"]) == 15
+
+
+def test_a_result_of_blocks_gets_the_advice_as_a_block() -> None:
+    """Images and texts stay as they are."""
+
+    @tool
+    def read(path: str) -> list[dict[str, str]]:
+        """Read a file."""
+        return [{"type": "text", "text": "text"}]
+
+    agent = create_agent(Model(messages=said(LOOP[:11])), [read], middleware=[WheelspinMiddleware(Guard())])
+    done = agent.invoke({"messages": [("user", "go")]}, LIMIT)
+    contents = [message.content for message in done["messages"] if isinstance(message, ToolMessage)]
+
+    assert [len(content) for content in contents] == [1] * 10 + [2]
+    assert contents[-1][1]["text"].startswith("Loop detected")
+
+
+def test_the_page_and_the_example_work() -> None:
+    """The example shows a warning, a block and the end."""
+    assert run_page("langchain")["agent"]
+    out = run_example("langchain_agent")
+    assert [word for word in ("warned", "blocked", "ended") if word in out] == ["warned", "blocked", "ended"]
