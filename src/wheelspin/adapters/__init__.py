@@ -4,5 +4,8 @@ from __future__ import annotations
 
 __all__ = ["ADAPTERS"]
 
-ADAPTERS = ("callables", "langchain")
+ADAPTERS = (
+    "callables",
+    "langchain",
+)
 """The members of the family, by the names of their files."""
