@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from wheelspin.core.detector import Detector
+from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.core.settings import Settings
@@ -73,13 +75,16 @@ class Played(NamedTuple):
     """The verdict on its outcome, where it ran."""
 
 
-def play(trajectory: str, settings: Settings | None = None) -> list[Played]:
+def play(
+    trajectory: str, settings: Settings | None = None, *, detectors: Iterable[Detector] = DETECTORS
+) -> list[Played]:
     """
     Play a trajectory through a guard.
 
     Args:
         trajectory: The moves, in the notation of `NOTATION`.
         settings: What holds; without them the detectors are on, with the documented thresholds.
+        detectors: What is asked, in this order.
 
     Returns:
         Each move, with the guard's verdicts.
@@ -93,7 +98,7 @@ def play(trajectory: str, settings: Settings | None = None) -> list[Played]:
     """
     moves = list(_read(trajectory))
     polls = {call.name.upper() for move in moves for call in _calls(move) if call.mark == "~"}
-    return list(_Player(Guard(settings, tools=TOOLS.extended(polls=polls))).play(moves))
+    return list(_Player(Guard(settings, tools=TOOLS.extended(polls=polls), detectors=detectors)).play(moves))
 
 
 def _calls(move: _Move) -> list[_Call]:

@@ -42,15 +42,23 @@ def _loop(script: Script, make: Callable[[ScriptedCall, list[str]], str]) -> Ada
 
 def _in_a_run(script: Script, guard: Guard) -> AdapterRun:
     task = Run(guard)
-    return _loop(
-        script, lambda call, ran: task.call(call.tool, {"path": call.path}, lambda path: _does(call, ran), id=call.id)
-    )
+
+    def make(call: ScriptedCall, ran: list[str]) -> str:
+        if not call.exists:
+            return task.missing(call.tool, {"path": call.path}, id=call.id)
+        text: str = task.call(call.tool, {"path": call.path}, lambda path: _does(call, ran), id=call.id)
+        return text
+
+    return _loop(script, make)
 
 
 def _awaited(script: Script, guard: Guard) -> AdapterRun:
     task = Run(guard)
 
     def make(call: ScriptedCall, ran: list[str]) -> str:
+        if not call.exists:
+            return task.missing(call.tool, {"path": call.path}, id=call.id)
+
         async def tool(path: str) -> str:
             await asyncio.sleep(0)
             return _does(call, ran)
@@ -73,10 +81,15 @@ def _decorated(script: Script, guard: Guard) -> AdapterRun:
         return _loop(script, make)
 
 
-@pytest.mark.parametrize("play", [_in_a_run, _awaited, _decorated])
+@pytest.mark.parametrize("play", [_in_a_run, _awaited])
 def test_a_loop_does_what_the_bare_guard_says(play: Callable[[Script, Guard], AdapterRun]) -> None:
-    """Whichever way its tools are called; a hand-written loop tells of unknown tools as results."""
-    check_adapter(play, without=["a tool that is not there"])
+    """Whether its tools are functions or coroutines."""
+    check_adapter(play)
+
+
+def test_guarded_functions_do_what_the_bare_guard_says() -> None:
+    """A tool that is not there is no function, and has nothing that could be guarded."""
+    check_adapter(_decorated, without=["a tool that is not there"])
 
 
 def test_a_check_tells_what_an_adapter_does_wrong() -> None:

@@ -16,7 +16,7 @@ from wheelspin.core import detectors
 from wheelspin.core.detector import Detector
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.settings import DETECTORS as SWITCHES
-from wheelspin.testing import Played, play
+from wheelspin.testing import Played, check_detector, play
 
 FOLDER = Path(__file__).parent / "detectors"
 SECTIONS = (
@@ -61,6 +61,12 @@ def test_a_case_gives_the_actions_that_it_names_and_no_others(detector: Detector
     assert case.get("warns", []) == _done(moves, "warn"), detector.id
     assert case.get("blocks", []) == _done(moves, "block")
     assert case.get("aborts", []) == _done(moves, "abort")
+
+
+@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
+def test_a_detector_keeps_the_laws_when_it_is_asked_alone(detector: Detector) -> None:
+    """No crash, no state, no stop without evidence."""
+    check_detector(detector)
 
 
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)

@@ -7,8 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,27 +20,10 @@ from wheelspin.store import Key, Store
 from wheelspin.stores import STORES, open_store
 from wheelspin.stores.memory import MemoryStore
 from wheelspin.stores.sqlite import SqliteStore
+from wheelspin.testing.stores import STORE_LAWS, Open
 
 KEY = Key("claude-code", "s1", "")
 ROOT = Path(__file__).parents[2]
-
-
-class Clock:
-    """A time that the test sets."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture(params=STORES)
-def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store, Clock]]:
-    """Give an empty store of each kind, and its clock."""
-    clock = Clock()
-    store: Store = MemoryStore(clock) if request.param == "memory" else SqliteStore(str(tmp_path / "s.db"), clock=clock)
-    yield store, clock
-    store.close()
 
 
 def _count(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
@@ -49,75 +31,18 @@ def _count(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str,
     return {"n": count}, [{"run_id": "r1", "calls": count}], count
 
 
-class TestContract:
-    def test_a_check_leaves_no_trace(self, made: tuple[Store, Clock]) -> None:
-        """It only tells whether the store could be written."""
-        store, _ = made
-        store.update(KEY, _count)
-        store.check()
+@pytest.mark.parametrize("law", STORE_LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("kind", STORES)
+def test_a_store_keeps_its_contract(law: Callable[[Open], None], kind: str, tmp_path: Path) -> None:
+    """Each store keeps each law."""
+    kept: dict[str, Store] = {}
 
-        assert [run.key for run in store.runs()] == [KEY]
-        assert store.update(KEY, _count) == 2
+    def open_store(name: str, clock: Callable[[], float]) -> Store:
+        if kind == "memory":
+            return kept.setdefault(name, MemoryStore(clock))
+        return SqliteStore(str(tmp_path / f"{name}.db"), patience=30, clock=clock)
 
-    def test_a_state_is_there_for_the_next_change_of_its_key(self, made: tuple[Store, Clock]) -> None:
-        """Keys are host, session and agent: one that differs in any of them has a state of its own."""
-        store, _ = made
-        others = [Key("codex", "s1", ""), Key("claude-code", "s2", ""), Key("claude-code", "s1", "helper")]
-
-        assert [store.update(KEY, _count) for _ in range(3)] == [1, 2, 3]
-        assert [store.update(key, _count) for key in others] == [1, 1, 1]
-
-    def test_a_change_that_fails_changes_nothing(self, made: tuple[Store, Clock]) -> None:
-        """Its error passes through."""
-        store, _ = made
-        store.update(KEY, _count)
-
-        with pytest.raises(ZeroDivisionError):
-            store.update(KEY, lambda _: 1 // 0)  # type: ignore[arg-type,return-value]
-        assert store.update(KEY, _count) == 2
-
-    def test_the_runs_are_those_of_the_sessions_used_last(self, made: tuple[Store, Clock]) -> None:
-        """Each with its key and the time of its newest event; no more than are asked for."""
-        store, clock = made
-        for number, session in enumerate(("a", "b", "c")):
-            clock.now = 1000.0 + number
-            store.update(Key("codex", session), _count)
-
-        assert [(run.key.session, run.updated, run.record["calls"]) for run in store.runs()] == [
-            ("c", 1002.0, 1),
-            ("b", 1001.0, 1),
-            ("a", 1000.0, 1),
-        ]
-        assert [run.key.session for run in store.runs(1)] == ["c"]
-
-    def test_old_sessions_are_swept(self, made: tuple[Store, Clock]) -> None:
-        """Those whose newest event is older; the others stay."""
-        store, clock = made
-        store.update(KEY, _count)
-        clock.now = 2000.0
-        store.update(Key("codex", "s1"), _count)
-
-        assert store.sweep(1500.0) == 1
-        assert [run.key.host for run in store.runs()] == ["codex"]
-        assert store.update(KEY, _count) == 1
-
-    def test_threads_change_a_state_one_after_the_other(self, tmp_path: Path) -> None:
-        """No change is lost."""
-        path = str(tmp_path / "s.db")
-        memory = MemoryStore()
-
-        def work(make: Callable[[], Store]) -> None:
-            store = make()
-            for _ in range(25):
-                store.update(KEY, _count)
-
-        for make in (lambda: memory, lambda: SqliteStore(path, patience=30)):
-            threads = [threading.Thread(target=work, args=(make,)) for _ in range(4)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert make().update(KEY, _count) == 101
+    law(open_store)
 
 
 DAMAGED = [b"no database at all, but long enough to be taken for one" * 99, b"SQLite format 3\0" + b"\xff" * 4096]

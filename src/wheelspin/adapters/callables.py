@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 from wheelspin.adapter import Watch, with_advice
+from wheelspin.core.advice import shown
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -85,11 +86,42 @@ class Run:
         run_it = self.awaited if inspect.iscoroutinefunction(function) else self.called
         return run_it(call, lambda: function(**arguments))
 
+    def missing(
+        self,
+        tool: str,
+        arguments: Any = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the field's own word for it
+    ) -> str:
+        """
+        Tell that the model asked for a tool that is not there.
+
+        Args:
+            tool: The name, as the model wrote it.
+            arguments: The arguments, as the model wrote them.
+            id: The provider's id of the call.
+
+        Returns:
+            The answer for the model, with the advice where there is one.
+
+        Raises:
+            ToolLoopError: The run is to be ended.
+
+        Example:
+            >>> Run().missing("delete_al", {"path": "/a"})
+            'There is no tool `delete_al`.'
+        """
+        watch = Watch(self.guard, self.made(tool, arguments, id))
+        if watch.verdict.stops:
+            return _refused(watch)
+        answer = f"There is no tool `{shown(tool)}`."
+        return str(with_advice(answer, watch.returned(lambda: Outcome.unknown_tool(answer))))
+
     def compacted(self) -> None:
         """Tell that the context was shortened and the run goes on: arms the guard for what comes."""
         self.guard.compacted(self.session_id, agent_id=self.agent_id)
 
-    def made(self, tool: str, arguments: dict[str, Any], call_id: str | None = None) -> ToolCall:
+    def made(self, tool: str, arguments: Any, call_id: str | None = None) -> ToolCall:
         """Make a call of this run."""
         return ToolCall(
             tool, arguments, id=call_id, run_id=self.run_id, session_id=self.session_id, agent_id=self.agent_id

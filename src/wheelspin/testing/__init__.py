@@ -1,29 +1,29 @@
-"""For tests, with any test runner: the trajectory notation, a guard whose crashes are raised, checks of own parts."""
+"""
+For tests, with any test runner or none: play trajectories, raise crashes of the guard, check parts of one's own.
+
+`play` plays the trajectory notation. `strict` raises what a guard would swallow. `check_detector`, `check_store`,
+`check_reader` and `check_adapter` raise an `AssertionError` where a part does not keep its contract.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from wheelspin.core.guard import Guard
 from wheelspin.testing.adapters import AdapterRun, Script, ScriptedCall, check_adapter
+from wheelspin.testing.crashes import strict
+from wheelspin.testing.detectors import Case, check_detector
+from wheelspin.testing.readers import check_reader
+from wheelspin.testing.stores import check_store
 from wheelspin.trajectory import Played, play
 
-__all__ = ["AdapterRun", "Played", "Script", "ScriptedCall", "check_adapter", "play", "strict"]
-
-
-@contextmanager
-def strict() -> Iterator[None]:
-    """
-    Raise a crash of the guard in this block, instead of letting the call pass.
-
-    Example:
-        >>> with strict():
-        ...     len(play("A1*3"))
-        3
-    """
-    before, Guard.strict = Guard.strict, True
-    try:
-        yield
-    finally:
-        Guard.strict = before
+__all__ = [
+    "AdapterRun",
+    "Case",
+    "Played",
+    "Script",
+    "ScriptedCall",
+    "check_adapter",
+    "check_detector",
+    "check_reader",
+    "check_store",
+    "play",
+    "strict",
+]

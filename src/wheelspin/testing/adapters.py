@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
+from wheelspin.testing.expect import expect
 
 __all__ = ["SCRIPTS", "AdapterRun", "Script", "ScriptedCall", "check_adapter"]
 
@@ -129,8 +130,8 @@ def _outcome(call: ScriptedCall) -> Outcome:
 
 
 def _compare(name: str, script: Script, done: AdapterRun, expected: _Expected) -> None:
-    _hold(done.ended == expected.ended, f"{name}: the run ended with {done.ended}, expected {expected.ended}")
-    _hold(
+    expect(done.ended == expected.ended, f"{name}: the run ended with {done.ended}, expected {expected.ended}")
+    expect(
         sorted(done.ran) == sorted(expected.ran),
         f"{name}: {len(done.ran)} calls ran, expected {len(expected.ran)}: {done.ran} instead of {expected.ran}",
     )
@@ -140,16 +141,11 @@ def _compare(name: str, script: Script, done: AdapterRun, expected: _Expected) -
         if verdict is None or (verdict.action is Action.ABORT and not texts):
             continue
         where = f"{name}, call {call.id}"
-        _hold(len(texts) == 1, f"{where}: it has {len(texts)} results, expected one")
+        expect(len(texts) == 1, f"{where}: it has {len(texts)} results, expected one")
         text = texts[0]
         if verdict.advice:
-            _hold(verdict.advice in text, f"{where}: {verdict.advice!r} is not in its result {text!r}")
+            expect(verdict.advice in text, f"{where}: {verdict.advice!r} is not in its result {text!r}")
         else:
-            _hold("Loop detected" not in text, f"{where}: an advice is in its result {text!r}, expected none")
+            expect("Loop detected" not in text, f"{where}: an advice is in its result {text!r}, expected none")
         if call.exists and not verdict.stops:
-            _hold(call.result in text, f"{where}: {call.result!r} is not in its result {text!r}")
-
-
-def _hold(holds: bool, message: str) -> None:
-    if not holds:
-        raise AssertionError(message)
+            expect(call.result in text, f"{where}: {call.result!r} is not in its result {text!r}")

@@ -1,0 +1,28 @@
+"""How tests see a crash of the guard, which lets the call pass elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wheelspin.core.guard import Guard
+
+__all__ = ["strict"]
+
+
+@contextmanager
+def strict() -> Iterator[None]:
+    """
+    Raise a crash of the guard in this block, instead of letting the call pass.
+
+    Example:
+        >>> from wheelspin.testing import play, strict
+        >>> with strict():
+        ...     len(play("A1*3"))
+        3
+    """
+    before, Guard.strict = Guard.strict, True
+    try:
+        yield
+    finally:
+        Guard.strict = before

@@ -1,0 +1,136 @@
+"""A check that a reader keeps its contract, whatever is in a file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from wheelspin.source import Source
+from wheelspin.testing.expect import expect
+from wheelspin.transcript import Answered, Asked, Event, Reader
+from wheelspin.transcripts import READERS
+
+__all__ = ["READER_LAWS", "SHAPES", "check_reader"]
+
+SHAPES: tuple[dict[str, Any], ...] = (
+    {},
+    {"type": "message"},
+    {"type": "message", "message": 3},
+    {"type": "assistant", "message": {"content": [3, {"type": "tool_use"}], "usage": 3}},
+    {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": []}]}},
+    {"type": "message", "message": {"role": "assistant", "content": 3, "usage": []}},
+    {"type": "message", "message": {"role": "toolResult", "toolCallId": {}}},
+    {"type": "response_item", "payload": {"type": "function_call", "arguments": 3, "name": None}},
+    {"type": "response_item", "payload": {"type": "function_call_output", "call_id": 3}},
+    {"type": "event_msg", "payload": {"type": "token_count", "info": 3}},
+    {"type": "progress", "data": 3},
+    {"type": "call"},
+    {"type": "result"},
+    {"role": "assistant", "tool_calls": [3, {"function": 3}, {"function": {"arguments": "{"}}], "content": [3]},
+    {"role": "tool", "tool_call_id": [], "content": None},
+    {"role": "user", "content": None},
+    {"messages": [{"role": "assistant", "content": {"a": 1}}, 3, [[[[[]]]]]]},
+)
+"""Lines as hosts might write them one day: the words of known formats, and values of other shapes."""
+
+
+def check_reader(reader: Reader, *samples: Path) -> None:
+    """
+    Check a reader: it keeps every law of `READER_LAWS` on every sample.
+
+    Args:
+        reader: The reader.
+        samples: Sessions in its format, plain or gzip, each with calls and their outcomes, and whole.
+
+    Raises:
+        AssertionError: A law does not hold; the message says where, what was found, and what was expected.
+        ValueError: There is no sample.
+    """
+    if not samples:
+        raise ValueError("a check needs a session in the reader's format")
+    for sample in samples:
+        for law in READER_LAWS:
+            law(reader, sample)
+
+
+def knows_its_format(reader: Reader, sample: Path) -> None:
+    """It says that the file is its own; where it is one of the family, no reader that is asked before it says so."""
+    expect(reader.matches(Source(sample).head()), f"{sample}: it does not say that this is its format")
+    for other in READERS[: READERS.index(reader)] if reader in READERS else ():
+        expect(not other.matches(Source(sample).head()), f"{sample}: {other.name} is asked before it, and takes it")
+
+
+def gives_calls_before_outcomes(reader: Reader, sample: Path) -> None:
+    """Each outcome belongs to one call that was asked for before, and each call has one; places only grow."""
+    events, source = _read(reader, sample)
+    waiting: set[int] = set()
+    for event in events:
+        if isinstance(event, Asked):
+            waiting.add(id(event.call))
+        elif isinstance(event, Answered):
+            expect(id(event.call) in waiting, f"{sample}:{event.line}: an outcome of a call that does not wait for one")
+            waiting.remove(id(event.call))
+    places = [event.line for event in events]
+    expect(any(isinstance(event, Asked) for event in events), f"{sample}: it finds no call")
+    expect(not waiting, f"{sample}: {len(waiting)} calls have no outcome")
+    expect(source.problem_count == 0, f"{sample}: it could not read {source.problem_count} places")
+    expect(places == sorted(places), f"{sample}: its events go back: {places}")
+
+
+def reads_compressed_files(reader: Reader, sample: Path) -> None:
+    """The same session, packed with gzip, gives the same events."""
+    with TemporaryDirectory() as folder:
+        packed = Path(folder) / "session.gz"
+        packed.write_bytes(gzip.compress(_bytes(sample)))
+        expect(_read(reader, packed)[0] == _read(reader, sample)[0], f"{sample}: packed with gzip, it is another")
+
+
+def reads_broken_files_as_far_as_they_go(reader: Reader, sample: Path) -> None:
+    """A session whose writer died is a session all the same; what is lost is counted."""
+    whole, _ = _read(reader, sample)
+    with TemporaryDirectory() as folder:
+        cut = Path(folder) / "session"
+        data = _bytes(sample)
+        cut.write_bytes(data[: len(data) * 2 // 3].rstrip()[:-1])
+        events, source = _read(reader, cut)
+    expect(source.problem_count > 0, f"{sample}: cut off in the middle, nothing is said to be lost")
+    kinds = [type(event) for event in events]
+    expect(kinds == [type(event) for event in whole][: len(kinds)], f"{sample}: cut off, it begins otherwise: {kinds}")
+
+
+def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
+    """A host may change its format: lines of any shape, before those of a session, do no harm."""
+    data = _bytes(sample)
+    with TemporaryDirectory() as folder:
+        for shape in SHAPES:
+            strange = Path(folder) / "session.jsonl"
+            strange.write_bytes(json.dumps(shape).encode() + b"\n" + data)
+            try:
+                reader.matches(Source(strange).head())
+                _read(reader, strange)
+            except Exception as crash:
+                raise AssertionError(f"{sample}: the line {json.dumps(shape)} makes it raise {crash!r}") from crash
+
+
+READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
+    knows_its_format,
+    gives_calls_before_outcomes,
+    reads_compressed_files,
+    reads_broken_files_as_far_as_they_go,
+    passes_over_what_it_does_not_know,
+)
+"""What every reader must keep, one law each."""
+
+
+def _read(reader: Reader, path: Path) -> tuple[list[Event], Source]:
+    source = Source(path)
+    return list(reader.read(source)), source
+
+
+def _bytes(sample: Path) -> bytes:
+    data = sample.read_bytes()
+    return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data

@@ -1,0 +1,269 @@
+"""The checks for parts of one's own: each finds what it is there to find."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from wheelspin import Level, Settings, ToolCall
+from wheelspin.core.detector import Detector, Finding
+from wheelspin.core.detectors.generic_repeat import GenericRepeat
+from wheelspin.source import Head, Source
+from wheelspin.store import Key, Store
+from wheelspin.stores.memory import MemoryStore
+from wheelspin.testing import Case, check_detector, check_reader, check_store
+from wheelspin.transcript import Answered, Asked, Event, Reader
+from wheelspin.transcripts.codex import Codex
+
+CODEX = ROOT / "examples" / "sessions" / "codex.jsonl"
+
+
+class Repeat(Detector):
+    """A detector that is right: it warns of the third equal call."""
+
+    id = "repeat"
+
+    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+        count = history.repeats(call.signature) + 1
+        return self.found(Level.WARNING, count, 3, call.signature, no_progress=False) if count >= 3 else None
+
+
+class Crashing(Repeat):
+    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+        raise KeyError(call)
+
+
+class Remembering(Repeat):
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+        self.asked += 1
+        return self.found(Level.WARNING, self.asked, 3, call.signature) if self.asked >= 3 else None
+
+
+class Blind(Repeat):
+    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+        count = history.repeats(call.signature) + 1
+        return self.found(Level.CRITICAL, count, 3, call.signature) if count >= 3 else None
+
+
+class Misnamed(Repeat):
+    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+        return Finding("another", Level.WARNING, 3, 3, (call.signature,)) if history.repeats(call.signature) else None
+
+
+class Eager(Repeat):
+    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+        return self.found(Level.WARNING, 2, 3, call.signature) if history.repeats(call.signature) else None
+
+
+class Shouting(Repeat):
+    id = "Repeat"
+
+
+def test_a_detector_that_is_right_passes() -> None:
+    """With its cases, under the settings that they name."""
+    check_detector(Repeat(), Case("A1*3", warns=[3]), Case("A1*2 / A1*2"))
+    low = Settings(enabled=True, warning_threshold=4, critical_threshold=7)
+    check_detector(GenericRepeat(), Case("A1*8", warns=[5], blocks=[8], settings=low))
+
+
+@pytest.mark.parametrize(
+    ("detector", "said"),
+    [
+        (Crashing(), r"crashes with KeyError"),
+        (Remembering(), r"played again, it gives other verdicts"),
+        (Blind(), r"it stops call \[3\], though its outcomes change"),
+        (Misnamed(), r"bears the name 'another', expected 'repeat'"),
+        (Eager(), r"2 is below its threshold 3"),
+        (Shouting(), r"'Repeat' is no kebab case"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_check_tells_what_a_detector_does_wrong(detector: Detector, said: str) -> None:
+    """And at which trajectory."""
+    with pytest.raises(AssertionError, match=said):
+        check_detector(detector)
+
+
+def test_a_check_tells_where_a_case_differs() -> None:
+    """What was done, and what was expected."""
+    with pytest.raises(AssertionError, match=r"A1\*5: warn at \[3\], expected \[4\]"):
+        check_detector(Repeat(), Case("A1*5", warns=[4]))
+
+
+class Forgetting(MemoryStore):
+    """Begins anew with each change of a key."""
+
+    def update(self, key: Key, change: Any) -> Any:
+        return super().update(key, lambda _: change(None))
+
+
+class OneForAll(MemoryStore):
+    """Knows sessions by their ids alone."""
+
+    def update(self, key: Key, change: Any) -> Any:
+        return super().update(Key("", key.session), change)
+
+
+class HalfDone(MemoryStore):
+    """Loses the state where a change fails."""
+
+    def update(self, key: Key, change: Any) -> Any:
+        try:
+            return super().update(key, change)
+        except ZeroDivisionError:
+            self.sweep(float("inf"))
+            raise
+
+
+class Swallowing(MemoryStore):
+    """Keeps errors of changes to itself."""
+
+    def update(self, key: Key, change: Any) -> Any:
+        try:
+            return super().update(key, change)
+        except ZeroDivisionError:
+            return None
+
+
+class Unordered(MemoryStore):
+    """Gives the oldest first."""
+
+    def runs(self, most: int = 100) -> Any:
+        return super().runs(10**9)[::-1][:most]
+
+
+class Endless(MemoryStore):
+    """Gives all that it has."""
+
+    def runs(self, most: int = 100) -> Any:
+        return super().runs(10**9)
+
+
+class Thorough(MemoryStore):
+    """Sweeps all."""
+
+    def sweep(self, before: float) -> int:
+        return super().sweep(float("inf"))
+
+
+class Tracing(MemoryStore):
+    """Leaves what it tried."""
+
+    def check(self) -> None:
+        self.update(Key("check", ""), lambda _: ({}, [{"run_id": "r"}], None))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Forgetting, r"three changes of one key gave \[1, 1, 1\]"),
+        (OneForAll, r"the first change of Key\(.*\) found 3 others"),
+        (HalfDone, r"after a change that failed, the next gave 1, expected 2"),
+        (Swallowing, r"the error of a change did not pass through"),
+        (Unordered, r"the runs are \[\(Key\(.*b"),
+        (Endless, r"asked for one run it gave 3"),
+        (Thorough, r"it swept 2 sessions, expected 1"),
+        (Tracing, r"after a check there are runs of"),
+    ],
+)
+def test_a_check_tells_what_a_store_does_wrong(kind: type[MemoryStore], said: str) -> None:
+    """What was found, and what was expected."""
+    kept: dict[str, Store] = {}
+    with pytest.raises(AssertionError, match=said):
+        check_store(lambda name, clock: kept.setdefault(name, kind(clock)))
+
+
+def test_a_check_finds_a_store_that_is_another_when_it_is_opened_again() -> None:
+    """Threads and processes open it anew."""
+    with pytest.raises(AssertionError, match=r"opened anew for each change, they gave \[1, 1, 1\]"):
+        check_store(lambda name, clock: MemoryStore(clock))
+
+
+class Deaf(Codex):
+    def matches(self, head: Head) -> bool:
+        return False
+
+
+class Claiming(Codex):
+    """Gives outcomes of calls that nobody asked for."""
+
+    def read(self, source: Source) -> Iterator[Event]:
+        return (event for event in super().read(source) if not isinstance(event, Asked))
+
+
+class Leaving(Codex):
+    """Gives no outcomes."""
+
+    def read(self, source: Source) -> Iterator[Event]:
+        return (event for event in super().read(source) if not isinstance(event, Answered))
+
+
+class Backwards(Codex):
+    """Gives places that go back."""
+
+    def read(self, source: Source) -> Iterator[Event]:
+        return (event._replace(line=9**9 - event.line) for event in super().read(source))
+
+
+class Trusting(Reader):
+    """Takes each line for a call and its outcome."""
+
+    name = "trusting"
+    title = "Trusting"
+
+    def matches(self, head: Head) -> bool:
+        return True
+
+    def read(self, source: Source) -> Iterator[Event]:
+        for line, entry in source.lines():
+            call = ToolCall(entry["tool"], {})
+            yield Asked(line, call)
+            yield Answered(line, call, entry["outcome"])
+
+
+class Silent(Codex):
+    """Reads what is left of a broken file without a word."""
+
+    def read(self, source: Source) -> Iterator[Event]:
+        yield from super().read(source)
+        source.problem_count = 0
+
+
+def _lines(tmp_path: Path) -> Path:
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps({"tool": "read", "outcome": number}) + "\n" for number in range(9)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("reader", "sample", "said"),
+    [
+        (Deaf(), lambda _: CODEX, "does not say that this is its format"),
+        (Claiming(), lambda _: CODEX, "an outcome of a call that does not wait for one"),
+        (Leaving(), lambda _: CODEX, r"\d+ calls have no outcome"),
+        (Backwards(), lambda _: CODEX, "its events go back"),
+        (Silent(), lambda _: CODEX, "cut off in the middle, nothing is said to be lost"),
+        (Trusting(), _lines, "makes it raise KeyError"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Reader) else "",
+)
+def test_a_check_tells_what_a_reader_does_wrong(
+    reader: Reader, sample: Callable[[Path], Path], said: str, tmp_path: Path
+) -> None:
+    """And in which file."""
+    with pytest.raises(AssertionError, match=said):
+        check_reader(reader, sample(tmp_path))
+
+
+def test_a_check_of_a_reader_needs_a_session() -> None:
+    """Without one nothing would be checked."""
+    with pytest.raises(ValueError, match="needs a session"):
+        check_reader(Codex())
