@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.frameworks.pages import run_example, run_page
 from wheelspin import Guard
 from wheelspin.adapter import Compactions, Watch, with_advice
 from wheelspin.adapters.callables import Run, guarded, run
@@ -240,3 +241,10 @@ def test_every_file_of_the_family_is_listed() -> None:
 
     files = {path.stem for path in Path(next(iter(adapters.__path__))).glob("*.py")} - {"__init__"}
     assert files == set(adapters.ADAPTERS)
+
+
+def test_the_page_and_the_example_work() -> None:
+    """The example shows a warning, a block and the end."""
+    assert run_page("callables")["task"]
+    out = run_example("callables_agent")
+    assert [word for word in ("warned", "blocked", "ended") if word in out] == ["warned", "blocked", "ended"]
