@@ -13,7 +13,7 @@ else
   INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test test-agents test-frameworks test-deep check format bench eval docs clean
+.PHONY: demo test test-agents test-frameworks test-deep check format bench bench-frameworks eval docs clean
 
 demo: $(VENV)/.installed
 	@examples/demo.sh $(BIN)/wheelspin
@@ -44,6 +44,9 @@ format: $(VENV)/.check
 bench: $(VENV)/.bench
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=median,iqr,rounds --benchmark-sort=name
 	$(BIN)/python -m benchmarks.ratios
+
+bench-frameworks: $(VENV)/.test
+	$(BIN)/python -m tests.frameworks.run .venv-frameworks $(NAMES) --bench
 
 eval: $(VENV)/.installed
 	$(BIN)/python -m evaluation $(OPTIONS)

@@ -9,48 +9,13 @@ from typing import Any
 import pytest
 
 from tests.frameworks.pages import run_example, run_page
+from tests.frameworks.players.callables import does, loop, play
 from wheelspin import Guard
 from wheelspin.adapter import Compactions, Watch, with_advice
 from wheelspin.adapters.callables import Run, guarded, run
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall, check_adapter
-
-
-def _does(call: ScriptedCall, ran: list[str]) -> str:
-    if not call.exists:
-        return f"unknown tool: {call.tool}"
-    ran.append(call.path)
-    if call.fails:
-        raise RuntimeError(call.result)
-    return call.result
-
-
-def _loop(script: Script, make: Callable[[ScriptedCall, list[str]], str]) -> AdapterRun:
-    """Play a script as a hand-written loop does: an exception of a tool is shown to the model, with its notes."""
-    ran: list[str] = []
-    shown: dict[str, list[str]] = {}
-    for call in (call for message in script for call in message):
-        try:
-            text = make(call, ran)
-        except ToolLoopError as ended:
-            return AdapterRun(ran, shown, ended.code)
-        except RuntimeError as error:
-            text = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        shown.setdefault(call.id, []).append(text)
-    return AdapterRun(ran, shown, None)
-
-
-def _in_a_run(script: Script, guard: Guard) -> AdapterRun:
-    task = Run(guard)
-
-    def make(call: ScriptedCall, ran: list[str]) -> str:
-        if not call.exists:
-            return task.missing(call.tool, {"path": call.path}, id=call.id)
-        text: str = task.call(call.tool, {"path": call.path}, lambda path: _does(call, ran), id=call.id)
-        return text
-
-    return _loop(script, make)
 
 
 def _awaited(script: Script, guard: Guard) -> AdapterRun:
@@ -62,30 +27,30 @@ def _awaited(script: Script, guard: Guard) -> AdapterRun:
 
         async def tool(path: str) -> str:
             await asyncio.sleep(0)
-            return _does(call, ran)
+            return does(call, ran)
 
         text: str = asyncio.run(task.call(call.tool, {"path": call.path}, tool, id=call.id))
         return text
 
-    return _loop(script, make)
+    return loop(script, make)
 
 
 def _decorated(script: Script, guard: Guard) -> AdapterRun:
     def make(call: ScriptedCall, ran: list[str]) -> str:
         def tool(path: str) -> str:
-            return _does(call, ran)
+            return does(call, ran)
 
         tool.__name__ = call.tool
         return guarded(tool)(call.path)
 
     with run(guard):
-        return _loop(script, make)
+        return loop(script, make)
 
 
-@pytest.mark.parametrize("play", [_in_a_run, _awaited])
-def test_a_loop_does_what_the_bare_guard_says(play: Callable[[Script, Guard], AdapterRun]) -> None:
+@pytest.mark.parametrize("player", [play, _awaited])
+def test_a_loop_does_what_the_bare_guard_says(player: Callable[[Script, Guard], AdapterRun]) -> None:
     """Whether its tools are functions or coroutines."""
-    check_adapter(play)
+    check_adapter(player)
 
 
 def test_guarded_functions_do_what_the_bare_guard_says() -> None:
@@ -97,23 +62,23 @@ def test_a_check_tells_what_an_adapter_does_wrong() -> None:
     """One that lets everything run, one that says nothing, one that answers twice."""
 
     def lets_run(script: Script, guard: Guard) -> AdapterRun:
-        return _loop(script, _does)
+        return loop(script, does)
 
     def says_nothing(script: Script, guard: Guard) -> AdapterRun:
-        done = _in_a_run(script, guard)
+        done = play(script, guard)
         return done._replace(shown={call: [text.partition("Loop")[0]] for call, (text,) in done.shown.items()})
 
     def answers_twice(script: Script, guard: Guard) -> AdapterRun:
-        done = _in_a_run(script, guard)
+        done = play(script, guard)
         return done._replace(shown={call: texts * 2 for call, texts in done.shown.items()})
 
-    for play, said in (
+    for player, said in (
         (lets_run, "a blocked loop: 23 calls ran, expected 20"),
         (says_nothing, "a warned loop, call call_10_0: 'Loop detected"),
         (answers_twice, "work, call c0: it has 2 results, expected one"),
     ):
         with pytest.raises(AssertionError, match=said):
-            check_adapter(play, without=["a tool that is not there", "a warned loop"] if play is lets_run else ())
+            check_adapter(player, without=["a tool that is not there", "a warned loop"] if player is lets_run else ())
     with pytest.raises(ValueError, match="there is no script 'nothing'"):
         check_adapter(lets_run, without=["nothing"])
 

@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.adapters import HEAD, row
+
 __all__ = ["FRAMEWORKS", "Framework"]
 
 ROOT = Path(__file__).parents[2]
@@ -40,16 +42,18 @@ FRAMEWORKS = (Framework("langchain", ("langchain==1.5.2", "langgraph==1.2.24")),
 def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
     """Set up and test what is named, or everything; give how many failed."""
     failed = []
-    for framework in FRAMEWORKS:
-        if names and framework.adapter not in names:
-            continue
-        home = folder / framework.name
-        _set_up(framework, home)
-        print(f"\n=== {framework.name}: {', '.join(framework.pins)}", flush=True)
+    meant = [framework for framework in FRAMEWORKS if not names or framework.adapter in names]
+    for framework in meant:
+        _set_up(framework, folder / framework.name)
+    if bench:
+        print(f"{HEAD}\n{row('callables')}", flush=True)
+    for framework in meant:
+        if not bench:
+            print(f"\n=== {framework.name}: {', '.join(framework.pins)}", flush=True)
+        python = str(folder / framework.name / "bin" / "python")
         environment = {**os.environ, "WHEELSPIN_FRAMEWORK": framework.adapter}
         for command in _benched(framework) if bench else _tested(framework):
-            words = [str(home / "bin" / "python"), "-m", *command]
-            done = subprocess.run(words, cwd=ROOT, env=environment, check=False)  # noqa: S603 - our own tests
+            done = subprocess.run([python, "-m", *command], cwd=ROOT, env=environment, check=False)  # noqa: S603 - ours
             if done.returncode:
                 failed.append(framework.name)
     if failed:
