@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -71,15 +71,21 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
         """Open a run."""
         return {"wheelspin_run": uuid4().hex}
 
-    @hook_config(can_jump_to=["end"])
-    def before_model(self, state: GuardedState, runtime: Any) -> dict[str, Any] | None:
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """End a run that the guard has ended, with the reason as the agent's last word."""
+        return self._last_word(request) or handler(request)
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """End a run that the guard has ended, with the reason as the agent's last word."""
+        return self._last_word(request) or await handler(request)
+
+    def _last_word(self, request: Any) -> AIMessage | None:
         if not self._ends:
             return None
-        info = runtime.execution_info
-        session = (info.thread_id if info else None) or state.get("wheelspin_run")
-        ending = self.guard.ending(state.get("wheelspin_run"), session)
-        return None if ending is None else {"jump_to": "end", "messages": [AIMessage(ending.reason)]}
+        info = request.runtime.execution_info
+        run = request.state.get("wheelspin_run")
+        ending = self.guard.ending(run, (info.thread_id if info else None) or run)
+        return None if ending is None else AIMessage(ending.reason)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:
         """Watch a call."""
