@@ -26,9 +26,11 @@ class Watch:
     """
     One call under a guard: asked about when it is made, told of what came back.
 
+    A crash on the way, in what the adapter makes of the framework's objects, lets the call pass; the guard says so.
+
     Args:
         guard: The guard.
-        call: The call, as the model asked for it.
+        call: The call, as the model asked for it, or what makes it of the framework's objects.
 
     Attributes:
         verdict: What the guard says: a call that it stops must not run, and is answered with its advice.
@@ -44,17 +46,23 @@ class Watch:
 
     __slots__ = ("_call", "_guard", "verdict")
 
-    def __init__(self, guard: Guard, call: ToolCall) -> None:
+    def __init__(self, guard: Guard, call: ToolCall | Callable[[], ToolCall]) -> None:
         self._guard = guard
-        self._call = call
-        self.verdict = guard.before(call)
+        self._call: ToolCall | None = None
+        self.verdict = ALLOW
+        try:
+            self._call = call() if callable(call) else call
+        except Exception as crash:
+            guard.crashed("the adapter", crash)
+        else:
+            self.verdict = guard.before(self._call)
 
     def returned(self, outcome: Callable[[], Outcome]) -> str:
         """
         Tell what came back.
 
         Args:
-            outcome: Makes the outcome of what the framework has; where that crashes the outcome is never told.
+            outcome: Makes the outcome of what the framework has.
 
         Returns:
             The advice that is to be added to the result; empty where there is none.
@@ -85,9 +93,12 @@ class Watch:
             error.add_note(self.verdict.advice)
 
     def _told(self, outcome: Callable[[], Outcome]) -> Verdict:
+        if self._call is None:
+            return ALLOW
         try:
             made = outcome()
-        except Exception:
+        except Exception as crash:
+            self._guard.crashed("the adapter", crash)
             return ALLOW
         return self._guard.after(self._call, made)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.frameworks.pages import run_example, run_page
 from tests.frameworks.players.callables import does, loop, play
-from wheelspin import Guard
+from wheelspin import Guard, LoopEvent
 from wheelspin.adapter import Compactions, Watch, with_advice
 from wheelspin.adapters.callables import Run, guarded, run
 from wheelspin.core.events import Outcome, ToolCall
@@ -147,8 +147,22 @@ def test_an_interruption_is_no_outcome() -> None:
     watch.raised(KeyboardInterrupt())
     assert guard.asked(ToolCall("read", {}, id="c1", run_id="r1")) is not None
 
-    watch = Watch(guard, ToolCall("read", {}, id="c2", run_id="r1"))
-    assert watch.returned(lambda: Outcome.result(1 / 0)) == ""
+
+def test_a_crash_of_the_adapter_lets_the_call_pass_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is in what makes the call or in what makes the outcome."""
+    events: list[LoopEvent] = []
+    guard = Guard(listeners=[events.append])
+    with pytest.raises(ZeroDivisionError):
+        Watch(guard, lambda: ToolCall("read", 1 / 0))
+    monkeypatch.setattr(Guard, "strict", False)
+
+    no_call = Watch(guard, lambda: ToolCall("read", 1 / 0))
+    assert (no_call.verdict.stops, no_call.returned(lambda: Outcome.result("text"))) == (False, "")
+    no_call.raised(RuntimeError("failed"))
+    no_outcome = Watch(guard, ToolCall("read", {}, id="c2", run_id="r1"))
+    assert no_outcome.returned(lambda: Outcome.result(1 / 0)) == ""
+    assert [(event.kind, event.code) for event in events] == [("crash", "the adapter")] * 2
+    assert [record.calls for record in guard.records()] == [1]
 
 
 def test_an_exception_after_a_compaction_may_end_the_run() -> None:

@@ -36,7 +36,10 @@ class Framework(NamedTuple):
         return f"{self.adapter}-{self.label}" if self.label else self.adapter
 
 
-FRAMEWORKS = (Framework("langchain", ("langchain==1.5.2", "langgraph==1.2.24")),)
+FRAMEWORKS = (
+    Framework("langchain", ("langchain==1.5.2", "langgraph==1.2.24", "deepagents==0.7.32")),
+    Framework("langchain", ("langchain==1.2.10", "langgraph==1.0.8", "langgraph-prebuilt==1.0.7"), "oldest"),
+)
 
 
 def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
@@ -64,7 +67,7 @@ def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
 def _tested(framework: Framework) -> list[list[str]]:
     adapter = f"src/wheelspin/adapters/{framework.adapter}.py"
     return [
-        ["pytest", "-q", "-p", "no:cacheprovider", f"tests/frameworks/test_{framework.adapter}.py"],
+        ["pytest", "-q", "-W", "default", "-p", "no:cacheprovider", f"tests/frameworks/test_{framework.adapter}.py"],
         ["mypy", "--strict", "--no-incremental", "--follow-imports=silent", adapter],
     ]
 

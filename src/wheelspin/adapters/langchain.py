@@ -15,6 +15,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
@@ -82,9 +83,12 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
     def _last_word(self, request: Any) -> AIMessage | None:
         if not self._ends:
             return None
-        info = request.runtime.execution_info
-        run = request.state.get("wheelspin_run")
-        ending = self.guard.ending(run, (info.thread_id if info else None) or run)
+        try:
+            run = request.state.get("wheelspin_run")
+            ending = self.guard.ending(run, _thread_of(get_config()) or run)
+        except Exception as crash:
+            self.guard.crashed("the adapter", crash)
+            return None
         return None if ending is None else AIMessage(ending.reason)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:
@@ -146,6 +150,9 @@ class _Tools:
         return self._answered(watch, answer)
 
     def _watch(self, request: ToolCallRequest) -> Watch:
+        return Watch(self._guard, lambda: self._made(request))
+
+    def _made(self, request: ToolCallRequest) -> ToolCall:
         state = request.state if isinstance(request.state, Mapping) else {}
         messages: list[AnyMessage] = state.get("messages") or []
         call = request.tool_call
@@ -153,8 +160,7 @@ class _Tools:
         session = _thread(request) or run
         self._compactions.look(session, _marks(state, messages))
         turn = next((message.id for message in reversed(messages) if isinstance(message, AIMessage)), None)
-        made = ToolCall(call["name"], call["args"], id=call["id"], turn_id=turn, run_id=run, session_id=session)
-        return Watch(self._guard, made)
+        return ToolCall(call["name"], call["args"], id=call["id"], turn_id=turn, run_id=run, session_id=session)
 
     def _refused(self, request: ToolCallRequest, verdict: Verdict) -> ToolMessage:
         if verdict.action is Action.ABORT and not self._ends:
@@ -184,7 +190,11 @@ class _Tools:
 
 def _thread(request: ToolCallRequest) -> str | None:
     runtime: Any = request.runtime
-    configurable = (runtime.config or {}).get("configurable") if runtime is not None else None
+    return _thread_of(runtime.config if runtime is not None else None)
+
+
+def _thread_of(config: Mapping[str, Any] | None) -> str | None:
+    configurable = (config or {}).get("configurable")
     thread = configurable.get("thread_id") if configurable else None
     return None if thread is None else str(thread)
 

@@ -18,7 +18,7 @@ from wheelspin.core.memory import Memory, plain_id
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
 from wheelspin.core.step import Step
-from wheelspin.core.telling import crash_of, event_of, verdict_of
+from wheelspin.core.telling import crash_of, event_of, tell, verdict_of
 from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
@@ -263,6 +263,17 @@ class Guard:
         with self._lock:
             return list(self._memory.records())
 
+    def crashed(self, part: str, crash: Exception) -> None:
+        """
+        Tell that something around the guard crashed and the call passes: an event and a log line say so (SPEC 9).
+
+        Args:
+            part: What it was, as in "the adapter".
+            crash: The exception; in tests (`strict`) it is raised.
+        """
+        self._crashed(part, crash)
+        self._tell()
+
     def dump(self) -> dict[str, Any]:
         """Give all that is remembered as plain JSON values: ids, tool names, digests and counts."""
         with self._lock:
@@ -385,15 +396,4 @@ class Guard:
         self._events.append(crash_of(part, crash))
 
     def _tell(self) -> None:
-        """Hand the events to the listeners; one that crashes is told of, too, but not for ever."""
-        while True:
-            try:
-                event = self._events.pop(0)
-            except IndexError:
-                return
-            for listener in self._listeners:
-                try:
-                    listener(event)
-                except Exception as crash:
-                    if event.kind != "crash":
-                        self._crashed("a listener", crash)
+        tell(self._events, self._listeners, self._crashed)

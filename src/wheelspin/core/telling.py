@@ -13,9 +13,11 @@ from wheelspin.core.record import LoopEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from wheelspin.core.events import Finding, ToolCall
 
-__all__ = ["crash_of", "event_of", "verdict_of"]
+__all__ = ["crash_of", "event_of", "tell", "verdict_of"]
 
 _KINDS = {Action.WARN: "warning", Action.BLOCK: "block", Action.ABORT: "abort"}
 
@@ -70,3 +72,29 @@ def crash_of(part: str, crash: Exception) -> LoopEvent:
     where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else ""
     cause = f"{type(crash).__name__}{where}"
     return LoopEvent("crash", code=part, reason=f"{part} crashed with {cause}; the call passed", cause=cause)
+
+
+def tell(
+    events: list[LoopEvent],
+    listeners: Iterable[Callable[[LoopEvent], object]],
+    crashed: Callable[[str, Exception], None],
+) -> None:
+    """
+    Hand events to listeners, and take them off the list, which other threads may do at the same time.
+
+    Args:
+        events: What waits to be told.
+        listeners: Those who hear of it.
+        crashed: Told of a listener that crashes, but not for ever: not of one that crashes on hearing of a crash.
+    """
+    while True:
+        try:
+            event = events.pop(0)
+        except IndexError:
+            return
+        for listener in listeners:
+            try:
+                listener(event)
+            except Exception as crash:
+                if event.kind != "crash":
+                    crashed("a listener", crash)

@@ -44,6 +44,9 @@ class AdapterRun(NamedTuple):
     """The code with which the run was ended; `None` where the model gave its final answer."""
 
 
+_ADVICE = "Loop detected"
+
+
 class _Expected(NamedTuple):
     ran: list[str]
     verdicts: dict[str, Verdict]
@@ -97,26 +100,29 @@ def check_adapter(
         raise ValueError(f"there is no script {min(unknown)!r}: it is one of {', '.join(SCRIPTS)}")
     for name, script in SCRIPTS.items():
         if name not in left_out:
-            _compare(name, script, run(script, guard()), _expected(script, guard()))
+            compare = _compare_any_order if any(len(message) > 1 for message in script) else _compare
+            compare(name, script, run(script, guard()), guard)
 
 
-def _expected(script: Script, guard: Guard) -> _Expected:
-    """Play a script under the bare guard."""
+def _expected(script: Script, guard: Guard, *, together: bool = False) -> _Expected:
+    """Play a script under the bare guard; the calls of one message one after the other, or all before any outcome."""
     ran: list[str] = []
     verdicts: dict[str, Verdict] = {}
     for number, message in enumerate(script):
-        made = [
-            ToolCall(call.tool, {"path": call.path}, id=call.id, turn_id=f"m{number}", run_id="run") for call in message
+        turn = [
+            (call, ToolCall(call.tool, {"path": call.path}, id=call.id, turn_id=f"m{number}", run_id="run"))
+            for call in message
         ]
-        for call, tool_call in zip(message, made, strict=True):
-            verdict = verdicts[call.id] = guard.before(tool_call)
-            if verdict.stops:
-                continue
-            if call.exists:
-                ran.append(call.path)
-            after = guard.after(tool_call, _outcome(call))
-            if after.stops:
-                verdicts[call.id] = after
+        for part in [turn] if together else [[pair] for pair in turn]:
+            for call, tool_call in part:
+                verdict = verdicts[call.id] = guard.before(tool_call)
+                if call.exists and not verdict.stops:
+                    ran.append(call.path)
+            for call, tool_call in part:
+                if not verdicts[call.id].stops:
+                    after = guard.after(tool_call, _outcome(call))
+                    if after.stops:
+                        verdicts[call.id] = after
         ending = next((verdicts[call.id] for call in message if verdicts[call.id].action is Action.ABORT), None)
         if ending is not None:
             return _Expected(ran, verdicts, ending.code)
@@ -129,7 +135,9 @@ def _outcome(call: ScriptedCall) -> Outcome:
     return Outcome.error(call.result) if call.fails else Outcome.result(call.result)
 
 
-def _compare(name: str, script: Script, done: AdapterRun, expected: _Expected) -> None:
+def _compare(name: str, script: Script, done: AdapterRun, guard: Callable[[], Guard]) -> None:
+    """Compare a run whose calls came one by one: everything must be as the bare guard says."""
+    expected = _expected(script, guard())
     expect(done.ended == expected.ended, f"{name}: the run ended with {done.ended}, expected {expected.ended}")
     expect(
         sorted(done.ran) == sorted(expected.ran),
@@ -137,15 +145,46 @@ def _compare(name: str, script: Script, done: AdapterRun, expected: _Expected) -
     )
     for call in (call for message in script for call in message):
         verdict = expected.verdicts.get(call.id)
-        texts = done.shown.get(call.id, [])
-        if verdict is None or (verdict.action is Action.ABORT and not texts):
+        if verdict is None or (verdict.action is Action.ABORT and not done.shown.get(call.id)):
             continue
         where = f"{name}, call {call.id}"
-        expect(len(texts) == 1, f"{where}: it has {len(texts)} results, expected one")
-        text = texts[0]
+        text = _only(done, call, where)
         if verdict.advice:
             expect(verdict.advice in text, f"{where}: {verdict.advice!r} is not in its result {text!r}")
         else:
-            expect("Loop detected" not in text, f"{where}: an advice is in its result {text!r}, expected none")
+            expect(_ADVICE not in text, f"{where}: an advice is in its result {text!r}, expected none")
         if call.exists and not verdict.stops:
             expect(call.result in text, f"{where}: {call.result!r} is not in its result {text!r}")
+
+
+def _compare_any_order(name: str, script: Script, done: AdapterRun, guard: Callable[[], Guard]) -> None:
+    """
+    Compare a run with several calls in a message, which a framework may run in any order, or at once.
+
+    How many are run before the first is blocked depends on it, by one or two. What must hold in any order: each call
+    has one result, which is the tool's where it ran and the advice where it did not, and the model is told of the loop.
+    """
+    orders = [len(_expected(script, guard(), together=together).ran) for together in (False, True)]
+    fewest, most = min(orders), max(orders)
+    expect(done.ended is None, f"{name}: the run ended with {done.ended}, expected None")
+    expect(
+        fewest <= len(done.ran) <= most, f"{name}: {len(done.ran)} calls ran, expected {fewest} to {most}: {done.ran}"
+    )
+    answered: list[str] = []
+    told = 0
+    for call in (call for message in script for call in message):
+        where = f"{name}, call {call.id}"
+        text = _only(done, call, where)
+        told += _ADVICE in text
+        if call.result in text:
+            answered.append(call.path)
+        else:
+            expect(_ADVICE in text, f"{where}: neither {call.result!r} nor an advice is in its result {text!r}")
+    expect(sorted(answered) == sorted(done.ran), f"{name}: {done.ran} ran, but the results are those of {answered}")
+    expect(told > 0, f"{name}: the model is never told of the loop")
+
+
+def _only(done: AdapterRun, call: ScriptedCall, where: str) -> str:
+    texts = done.shown.get(call.id, [])
+    expect(len(texts) == 1, f"{where}: it has {len(texts)} results, expected one")
+    return texts[0]
