@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.environments import made, node_packages, python_packages
 
 __all__ = ["AGENTS", "Agent"]
 
@@ -41,30 +42,9 @@ def main(folder: Path) -> int:
     """Set up what is not there at its version yet."""
     for agent in AGENTS:
         home = folder / agent.host
-        stamp = home / ".pin"
-        if stamp.exists() and stamp.read_text() == agent.pin:
-            continue
-        shutil.rmtree(home, ignore_errors=True)
-        home.mkdir(parents=True)
-        print(f"setting up {agent.pin}", flush=True)
-        for command in _commands(agent, home):
-            subprocess.run(command, check=True)  # noqa: S603 - the names are those above
-        stamp.write_text(agent.pin)
+        install = python_packages if agent.kind == "python" else node_packages
+        made(home, [agent.pin], partial(install, home, agent.pin))
     return 0
-
-
-def _commands(agent: Agent, home: Path) -> list[list[str]]:
-    if agent.kind == "node":
-        return [["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(home), agent.pin]]
-    uv = shutil.which("uv")
-    if uv is not None:
-        python = str(home / "bin" / "python")
-        venv = [uv, "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(home)]
-        return [venv, [uv, "pip", "install", "--quiet", "--python", python, agent.pin]]
-    return [
-        [sys.executable, "-m", "venv", str(home)],
-        [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", agent.pin],
-    ]
 
 
 if __name__ == "__main__":

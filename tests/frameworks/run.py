@@ -7,13 +7,14 @@ Run the tests of the adapters with the real frameworks, each in an environment o
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.adapters import HEAD, row
+
+from tests.environments import made, python_packages
 
 __all__ = ["FRAMEWORKS", "Framework"]
 
@@ -77,23 +78,8 @@ def _benched(framework: Framework) -> list[list[str]]:
 
 
 def _set_up(framework: Framework, home: Path) -> None:
-    stamp, wanted = home / ".pins", "\n".join((*framework.pins, *_TOOLS))
-    if stamp.exists() and stamp.read_text() == wanted:
-        return
-    shutil.rmtree(home, ignore_errors=True)
-    uv = shutil.which("uv")
-    python = str(home / "bin" / "python")
-    needed = ["--editable", str(ROOT), *framework.pins, *_TOOLS]
-    if uv is None:
-        commands = [[sys.executable, "-m", "venv", str(home)], [python, "-m", "pip", "install", "--quiet", *needed]]
-    else:
-        commands = [
-            [uv, "venv", "--quiet", "--python", sys.executable, str(home)],
-            [uv, "pip", "install", "--quiet", "--python", python, *needed],
-        ]
-    for command in commands:
-        subprocess.run(command, check=True)  # noqa: S603 - the names are those above
-    stamp.write_text(wanted)
+    needed = (*framework.pins, *_TOOLS)
+    made(home, needed, lambda: python_packages(home, "--editable", str(ROOT), *needed))
 
 
 if __name__ == "__main__":
