@@ -144,6 +144,78 @@ def codex() -> Iterator[dict[str, Any]]:
         yield from call(number)
 
 
+class GeminiCli:
+    """Lines of a Gemini CLI session; the model's message is written once more when its call has come back."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = [
+            {
+                "sessionId": "7c1f2f5e-0000-4000-8000-000000000001",
+                "projectHash": "5d41402abc4b2a76b9719d911017c592ae2b1e6f3c6b1e6f0c1c2b1f8a9d7e3f",
+                "startTime": _time(0),
+                "lastUpdated": _time(0),
+                "kind": "main",
+            }
+        ]
+        self._user("<session_context>\nThis is the Gemini CLI. We are setting up the context for our chat.")
+
+    def _line(self, kind: str, content: Any, **fields: Any) -> None:
+        number = len(self.lines)
+        line = {"id": f"{number:08x}", "timestamp": _time(number), "type": kind, "content": content, **fields}
+        self.lines += [line, {"$set": {"lastUpdated": _time(number)}}]
+
+    def _user(self, text: str) -> None:
+        self._line("user", [{"text": text}])
+
+    def _model(self, text: str) -> dict[str, Any]:
+        used = {"input": 6_000 + 90 * len(self.lines), "output": 40, "cached": 0, "thoughts": 0, "tool": 0}
+        self._line("gemini", text, thoughts=[], tokens=used | {"total": sum(used.values())}, model=MODEL)
+        return self.lines[-2]
+
+    def prompt(self, text: str) -> None:
+        """The user writes."""
+        self._user(text)
+
+    def call(self, tool: str, arguments: dict[str, Any], **response: str) -> None:
+        """The model asks for a call, and it comes back."""
+        message = self._model("")
+        name = f"{tool}_{len(self.lines)}"
+        result = [{"functionResponse": {"id": name, "name": tool, "response": response}}]
+        status = "error" if "error" in response else "success"
+        call = {"id": name, "name": tool, "args": arguments, "result": result, "status": status}
+        self.lines.append({**message, "toolCalls": [call]})
+        self._line("user", result)
+
+    def shell(self, command: str, why: str, output: str, code: int = 0) -> None:
+        """The model asks for a command."""
+        failed = f"Exit Code: {code}\n" if code else ""
+        shown = f"Output: {output}\n{failed}Process Group PGID: {4000 + 2 * len(self.lines)}"
+        output = f"<untrusted_context>\n{shown}\n</untrusted_context>"
+        self.call("run_shell_command", {"command": command, "description": why}, output=output)
+
+    def say(self, text: str) -> None:
+        """The model answers."""
+        self._model(text)
+
+
+def gemini_cli() -> Iterator[dict[str, Any]]:
+    """A command that fails the same way, with a new reason for it each time; then, in a second run, work."""
+    session = GeminiCli()
+    session.prompt("The shop does not start any more. Find out why.")
+    session.call("read_file", {"file_path": "shop/start.sh"}, error=f"File not found: {CWD}/shop/start.sh")
+    for number in range(24):
+        why = ("Start the shop", "Try to start the shop again", "Check whether the shop starts now")[number % 3]
+        session.shell("make start", why, "Error: port 8080 is in use", 2)
+    session.prompt("Stop what listens on that port first!")
+    session.shell("fuser -k 8080/tcp", "Stop the other server", "8080/tcp: 3121")
+    session.shell("make start", "Start the shop", "listening on 8080")
+    edit = {"file_path": "Makefile", "old_string": "8080", "new_string": "8090"}
+    session.call("replace", edit, output="Successfully modified file: Makefile (1 replacements).")
+    session.shell("make start", "Start the shop on its new port", "listening on 8090")
+    session.say("The shop runs on port 8090.")
+    yield from session.lines
+
+
 def openclaw() -> Iterator[dict[str, Any]]:
     """A background process that is polled although it hangs; before it, a job whose polls bring something."""
     entries: list[dict[str, Any]] = []
@@ -248,6 +320,7 @@ def events() -> Iterator[dict[str, Any]]:
 LINES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
     "claude-code.jsonl": claude_code,
     "codex.jsonl": codex,
+    "gemini-cli.jsonl": gemini_cli,
     "openclaw.jsonl": openclaw,
     "events.jsonl": events,
 }

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import json
+import sys
+from base64 import b64decode
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.agents.conftest import Ended, Home
+from tests.agents.conftest import Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 
 SHELL = "run_shell_command"
 ECHO: list[Ask] = [(SHELL, {"command": "echo hi", "description": "say hi"})]
 QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
 WARNED = "<hook_context>Loop detected: `run_shell_command` was called 2 times in a row"
+SHOP = """\
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    method, given, result = asked.get("method"), asked.get("params", {}), {}
+    if method == "initialize":
+        result = {"protocolVersion": given["protocolVersion"], "capabilities": {"tools": {}}}
+        result["serverInfo"] = {"name": "shop", "version": "1"}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "stock", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": "none left"}, {"type": "text", "text": "nor elsewhere"}]}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
 BLOCKED = "Tool execution blocked: Loop detected: `run_shell_command` was called 3 times in a row"
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgAAACAAAB4iG8MwAAAABJRU5ErkJggg=="
 
 
 @pytest.fixture
@@ -40,6 +59,17 @@ def gemini(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
     return run
 
 
+def _transcript(home: Home) -> Path:
+    """Give the file of the main agent's session: a resumed session goes on in it, and leaves another one empty."""
+    chats = home.path / ".gemini" / "tmp" / "work" / "chats"
+    return max(chats.glob("session-*.jsonl"), key=lambda path: path.stat().st_size)
+
+
+def _seen(transcript: Path) -> list[tuple[str, int, int]]:
+    """Give what a replay would have done, at which call and how often."""
+    return [(action, call, times) for action, call, _, times in replayed(transcript, "early")]
+
+
 def _counts(record: dict[str, Any]) -> tuple[int, int, int]:
     return record["calls"], record["warnings"], record["blocks"]
 
@@ -57,6 +87,7 @@ def test_the_guard_speaks_before_gemini_s_own_does(home: Home, gemini: Callable[
     assert shown[3].text.startswith(BLOCKED)
     assert "System: Potential loop detected" in heard
     assert [_counts(record) for record in home.records()] == [(4, 1, 1)]
+    assert _seen(_transcript(home)) == [("warn", 3, 1), ("block", 4, 1)]
     assert home.log() == ""
 
 
@@ -73,6 +104,7 @@ def test_without_gemini_s_own_the_run_is_ended(home: Home, gemini: Callable[...,
     assert "wheelspin: one blocked call followed another" in last["output"]
     (record,) = home.records()
     assert (*_counts(record), record["code"], record["ended_at_call"]) == (10, 1, 7, "global_circuit_breaker", 10)
+    assert _seen(_transcript(home)) == [("warn", 3, 1), ("block", 4, 6), ("abort", 10, 1)]
     assert home.log() == ""
 
 
@@ -88,6 +120,7 @@ def test_a_description_that_is_worded_anew_hides_no_loop(home: Home, gemini: Cal
     assert ended.lines()[-1]["status"] == "success"
     assert [record["ended_at_call"] for record in home.records()] == [None, 10]
     assert [_counts(record) for record in home.records()] == [(2, 0, 0), (10, 1, 7)]
+    assert _seen(_transcript(home)) == [("warn", 3, 1), ("block", 4, 6), ("abort", 10, 1)]
     assert home.log() == ""
 
 
@@ -102,10 +135,60 @@ def test_work_is_left_alone(home: Home, gemini: Callable[..., Ended]) -> None:
 
     assert ended.lines()[-1]["status"] == "success"
     assert [_counts(record) for record in home.records()] == [(25, 0, 0)]
+    assert _seen(_transcript(home)) == []
     assert home.log() == ""
 
 
-def test_what_reaches_no_hook_is_not_seen(home: Home, gemini: Callable[..., Ended]) -> None:
+def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, gemini: Callable[..., Ended]) -> None:
+    """A picture, texts of a server, what is too long to be shown; no advice is shown beside the error of a tool."""
+    (home.work / "dot.png").write_bytes(b64decode(PICTURE))
+    (home.work / "long.txt").write_text("".join(f"line {number}\n" for number in range(9000)))
+    server = home.path / "shop.py"
+    server.write_text(SHOP)
+    asked: list[Ask] = [
+        ("read_file", {"file_path": "dot.png"}),
+        ("mcp_shop_stock", {}),
+        (SHELL, {"command": "cat long.txt"}),
+        (SHELL, {"command": "exit 3"}),
+        ("read_file", {"file_path": "missing.txt"}),
+    ]
+    with ScriptedModel(lambda turn: [asked[turn // 4]] if turn < 20 else []) as model:
+        gemini(
+            model,
+            model={"disableLoopDetection": True},
+            mcpServers={"shop": {"command": sys.executable, "args": [str(server)]}},
+        )
+        shown = model.shown()
+
+    assert [number for number, result in enumerate(shown) if "<hook_context>" in result.text] == [2, 6, 10, 14]
+    assert [number for number, result in enumerate(shown) if result.is_error] == [3, 7, 11, 15, 16, 17, 18, 19]
+    assert "Output too large. Showing first" in shown[10].text
+    seen = [(action, call, 1) for call in (3, 7, 11, 15, 19) for action, call in (("warn", call), ("block", call + 1))]
+    assert _seen(_transcript(home)) == seen
+    assert [_counts(record) for record in home.records()] == [(20, 5, 5)]
+    assert home.log() == ""
+
+
+def test_a_compaction_is_seen_by_a_replay_alone(home: Home, gemini: Callable[..., Ended]) -> None:
+    """Gemini CLI tells no hook of it; live the loop is warned about and blocked as ever."""
+    with ScriptedModel(lambda turn: [(SHELL, {"command": f"echo {turn}"})] if turn < 4 else []) as model:
+        gemini(model, model={"disableLoopDetection": True})
+    with ScriptedModel(
+        lambda turn: [(SHELL, {"command": f"echo {min(turn, 1)}"})] if turn < 9 else [],
+        lambda turn: 700_000 if turn == 0 else 100,
+    ) as model:
+        gemini(model, "--resume", "latest")
+
+    assert model.shortened > 0
+    assert [_counts(record) for record in home.records()] == [(9, 1, 5), (4, 0, 0)]
+    assert [seen[:3] for seen in replayed(_transcript(home), "early")] == [
+        ("warn", 4, "immediate_repeat"),
+        ("abort", 4, "compaction_loop_persisted"),
+    ]
+    assert home.log() == ""
+
+
+def test_what_reaches_no_hook_is_seen_by_a_replay_alone(home: Home, gemini: Callable[..., Ended]) -> None:
     """A tool that is not there, and wrong arguments; equal calls of one message and a failing command are seen."""
     unknown: list[Ask] = [("frobnicate", {})]
     wrong: list[Ask] = [("read_file", {"wrong": 1})]
@@ -122,6 +205,7 @@ def test_what_reaches_no_hook_is_not_seen(home: Home, gemini: Callable[..., Ende
     assert [is_error for _, is_error in shown] == [True] * 8 + [False, False, True]
     assert "Exit Code: 3" in shown[8].text
     assert [_counts(record) for record in home.records()] == [(3, 0, 0)]
+    assert _seen(_transcript(home)) == [("warn", 3, 1), ("block", 4, 1), ("warn", 7, 1), ("block", 8, 1)]
     assert home.log() == ""
 
 
@@ -140,4 +224,8 @@ def test_a_sub_agent_that_loops_runs_nothing_more(home: Home, gemini: Callable[.
     assert last["tool_id"].startswith("invoke_agent")
     (record,) = home.records()
     assert (record["agent_id"], record["warnings"], record["ended_at_call"]) == (None, 1, 11)
+    (its_own,) = _transcript(home).parent.glob("*/*.jsonl")
+    assert _seen(_transcript(home)) == []
+    assert _seen(its_own)[0] == ("warn", 3, 1)
+    assert _seen(its_own)[-1][:2] == ("abort", 10)
     assert home.log() == ""

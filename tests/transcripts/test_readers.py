@@ -37,6 +37,7 @@ SESSIONS = ROOT / "examples" / "sessions"
 SAMPLES = {
     "claude_code": "claude-code.jsonl",
     "codex": "codex.jsonl",
+    "gemini_cli": "gemini-cli.jsonl",
     "openclaw": "openclaw.jsonl",
     "events": "events.jsonl",
     "openai_chat": "openai-chat.json",

@@ -13,10 +13,9 @@ Gemini CLI itself stops at the fifth equal call in a row, hence the preset.
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.core.volatile import TOOLS
 from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
-from wheelspin.wire.gemini import arguments_of, command_outcome, unframed
+from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +33,7 @@ class GeminiCli(Hook):
     __slots__ = ()
 
     name = "gemini-cli"
-    tools = TOOLS.extended(
-        ignored={"run_shell_command": ["description"], "replace": ["instruction"]},
-        polls=["list_background_processes", "read_background_output"],
-        plans=["write_todos"],
-    )
+    tools = GEMINI_TOOLS
     preset = "early"
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:

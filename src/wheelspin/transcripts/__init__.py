@@ -13,6 +13,7 @@ from wheelspin.transcripts.anthropic_messages import AnthropicMessages
 from wheelspin.transcripts.claude_code import ClaudeCode
 from wheelspin.transcripts.codex import Codex
 from wheelspin.transcripts.events import Events
+from wheelspin.transcripts.gemini_cli import GeminiCli
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.transcripts.openclaw import OpenClaw
 
@@ -21,6 +22,7 @@ __all__ = ["READERS", "reader_for"]
 READERS: tuple[Reader, ...] = (
     ClaudeCode(),
     Codex(),
+    GeminiCli(),
     OpenClaw(),
     Events(),
     AnthropicMessages(),

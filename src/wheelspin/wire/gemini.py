@@ -10,13 +10,20 @@ run, and nothing of what it does.
 from __future__ import annotations
 
 from wheelspin.core.events import Outcome
+from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["arguments_of", "command_outcome", "unframed"]
+__all__ = ["GEMINI_TOOLS", "arguments_of", "command_outcome", "unframed"]
 
+GEMINI_TOOLS = TOOLS.extended(
+    ignored={"run_shell_command": ["description"], "replace": ["instruction"]},
+    polls=["list_background_processes", "read_background_output"],
+    plans=["write_todos"],
+)
+"""What is known about Gemini CLI's tools."""
 _FRAME = ("<untrusted_context>\n", "\n</untrusted_context>")
 _SAVED = "Tool output was too large and has been truncated.\nThe full output has been saved to: "
 _SHORTENED = "\nTruncated part of the output:\n"
