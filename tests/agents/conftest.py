@@ -80,16 +80,23 @@ class Home:
         return path.read_text() if path.exists() else ""
 
 
-def replayed(transcript: Path, preset: str = "standard") -> list[tuple[str, int, str, int]]:
+def replayed(
+    transcript: Path, preset: str = "standard", settings: dict[str, int] | None = None
+) -> list[tuple[str, int, str, int]]:
     """
     Give what a replay of the transcript that a host wrote would have done.
+
+    Args:
+        transcript: The file.
+        preset: The preset that holds.
+        settings: What holds beside it.
 
     Returns:
         Action, number of the call, code, and how often it was, for each thing that was to be said.
     """
     source = Source(transcript)
     reader = reader_for(source)
-    replay = Replay(settings=settings_from({"enabled": True, "preset": preset}), tools=reader.tools)
+    replay = Replay(settings=settings_from({"enabled": True, "preset": preset, **(settings or {})}), tools=reader.tools)
     return [
         (sighting.action.value, sighting.call, sighting.code, sighting.times)
         for run in replay.scan(reader.read(source))

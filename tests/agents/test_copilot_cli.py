@@ -9,13 +9,18 @@ from typing import Protocol
 
 import pytest
 
-from tests.agents.conftest import FOLDER, Ended, Home
+from tests.agents.conftest import FOLDER, Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 from wheelspin.cli import main
+from wheelspin.source import Source
+from wheelspin.transcript import Asked
+from wheelspin.transcripts import reader_for
 
 SHORTENS = ("Please create a detailed summary of the conversation",)
 SOON = "{warningThreshold: 2, criticalThreshold: 3, globalCircuitBreakerThreshold: 5}"
 """Warned about with the 3rd call, blocked from the 4th on, ended at the 6th."""
+AS_SOON = {"warning_threshold": 2, "critical_threshold": 3, "global_circuit_breaker_threshold": 5}
+"""The same for a replay."""
 
 
 def _bash(command: str, say: str = "say hi") -> list[Ask]:
@@ -49,6 +54,11 @@ def _hooks(home: Home) -> Path:
     return home.path / ".copilot" / "hooks"
 
 
+def _transcript(home: Home) -> Path:
+    (transcript,) = (home.path / ".copilot" / "session-state").rglob("events.jsonl")
+    return transcript
+
+
 def test_a_loop_is_warned_about_blocked_and_ended(home: Home, copilot: Copilot) -> None:
     """At the documented counts; the model reads the warning with the result, and the program ends with 0."""
     with ScriptedModel(lambda turn: _bash("echo hi >> ran", f"try {turn}") if turn < 60 else []) as model:
@@ -69,6 +79,11 @@ def test_a_loop_is_warned_about_blocked_and_ended(home: Home, copilot: Copilot) 
         *(31, 1, 11),
         *("global_circuit_breaker", 31),
     )
+    assert replayed(_transcript(home)) == [
+        ("warn", 11, "generic_repeat", 1),
+        ("block", 21, "generic_repeat", 10),
+        ("abort", 31, "global_circuit_breaker", 1),
+    ]
     assert home.log() == ""
 
 
@@ -82,11 +97,12 @@ def test_work_is_left_alone(home: Home, copilot: Copilot) -> None:
     assert ended.out.rstrip().endswith("done")
     (record,) = home.records()
     assert (record["calls"], record["warnings"], record["blocks"]) == (25, 0, 0)
+    assert replayed(_transcript(home)) == []
     assert home.log() == ""
 
 
 def test_a_compaction_arms_nothing(home: Home, copilot: Copilot) -> None:
-    """It goes on in the background, and no hook is told whether it came: the counts go on."""
+    """It goes on in the background, and no hook is told whether it came; a replay, which reads of it, is armed."""
     tokens = {4: 990_000}
     with ScriptedModel(
         lambda turn: _bash("echo hi") if turn < 12 else [], lambda turn: tokens.get(turn, 100), SHORTENS
@@ -97,6 +113,9 @@ def test_a_compaction_arms_nothing(home: Home, copilot: Copilot) -> None:
     assert (model.shortened, model.turns) == (1, 13)
     (record,) = home.records()
     assert (record["calls"], record["warnings"], record["blocks"], record["code"]) == (12, 1, 0, None)
+    ((action, call, code, _),) = replayed(_transcript(home))
+    assert (action, code) == ("abort", "compaction_loop_persisted")
+    assert call < 11
 
 
 def test_parallel_calls_and_unknown_tools_are_seen(home: Home, copilot: Copilot) -> None:
@@ -111,6 +130,9 @@ def test_parallel_calls_and_unknown_tools_are_seen(home: Home, copilot: Copilot)
     assert [number for number, text in enumerate(shown, 1) if text.startswith("Denied by preToolUse hook")] == [10, 11]
     (record,) = home.records()
     assert (record["calls"], record["blocks"]) == (11, 2)
+    assert replayed(_transcript(home), settings={"unknown_tool_threshold": 3}) == [
+        ("block", 10, "unknown_tool_repeat", 2)
+    ]
 
 
 def test_a_run_that_only_reads_is_denied_until_it_runs_a_command(home: Home, copilot: Copilot) -> None:
@@ -127,6 +149,11 @@ def test_a_run_that_only_reads_is_denied_until_it_runs_a_command(home: Home, cop
     assert "`view` was called 5 times with the same arguments" in shown[8]
     assert not (home.work / "ran").exists()
     assert home.records()[0]["ended_at_call"] == 6
+    assert [(action, call, times) for action, call, _, times in replayed(_transcript(home), settings=AS_SOON)] == [
+        ("warn", 3, 1),
+        ("block", 4, 2),
+        ("abort", 6, 5),
+    ]
 
 
 def test_another_hook_that_allows_everything_runs_no_command_of_an_ended_run(home: Home, copilot: Copilot) -> None:
@@ -159,6 +186,8 @@ def test_a_sub_agent_is_ended_alone(home: Home, copilot: Copilot) -> None:
     assert (ours["calls"], ours["agent_id"], ours["code"]) == (1, None, None)
     assert (theirs["calls"], theirs["code"]) == (6, "global_circuit_breaker")
     assert theirs["agent_id"] == theirs["session_id"]
+    seen = replayed(_transcript(home), settings=AS_SOON)
+    assert [(action, call) for action, call, *_ in seen] == [("warn", 3), ("block", 4), ("abort", 6)]
 
 
 def test_autopilot_goes_on_and_is_ended_again_at_once(home: Home, copilot: Copilot) -> None:
@@ -171,6 +200,61 @@ def test_autopilot_goes_on_and_is_ended_again_at_once(home: Home, copilot: Copil
     assert model.turns == 9
     assert (home.work / "ran").read_text() == "hi\n" * 3
     assert [record["calls"] for record in home.records()] == [9]
+    assert replayed(_transcript(home), settings=AS_SOON)[-1] == ("abort", 6, "global_circuit_breaker", 4)
+
+
+def test_a_replay_sees_what_the_hook_saw(home: Home, copilot: Copilot) -> None:
+    """Outputs that lie in a file, reads that fail, failures with a time in them: each is equal to the one before it."""
+    home.configure(SOON)
+    failing = _bash('echo "1 failed in 0.$RANDOM s"; exit 1')
+    none: list[Ask] = [("view", {"path": str(home.work / "none")})]
+    turns = [*[_bash("seq 1 20000")] * 4, *[none] * 4, *[failing] * 4]
+    with ScriptedModel(lambda turn: turns[turn] if turn < len(turns) else []) as model:
+        copilot(model)
+
+    (record,) = home.records()
+    assert (record["calls"], record["warnings"], record["blocks"], record["code"]) == (12, 3, 3, None)
+    assert [(action, call) for action, call, *_ in replayed(_transcript(home), settings=AS_SOON)] == [
+        *(("warn", 3), ("block", 4)),
+        *(("warn", 7), ("block", 8)),
+        *(("warn", 11), ("block", 12)),
+    ]
+
+
+def test_what_copilot_does_by_itself_is_no_call(home: Home, copilot: Copilot) -> None:
+    """It reads the end of a background command: no hook is told of that, and a replay passes it over."""
+    run = [("bash", {"command": "sleep 1; echo end", "description": "wait", "mode": "async"})], _bash("sleep 2")
+    with ScriptedModel(lambda turn: run[turn] if turn < len(run) else []) as model:
+        copilot(model)
+    source = Source(_transcript(home))
+    asked = [event.call.tool for event in reader_for(source).read(source) if isinstance(event, Asked)]
+
+    assert '"toolName":"read_bash"' in _transcript(home).read_text()
+    assert asked == ["bash", "bash"]
+    assert [record["calls"] for record in home.records()] == [2]
+
+
+def test_a_call_that_a_rule_denies_is_warned_about_and_never_blocked(home: Home, copilot: Copilot) -> None:
+    """Copilot tells a hook of no outcome then; a replay, which reads it, would block."""
+    home.configure(SOON)
+    with ScriptedModel(lambda turn: _bash("rm none") if turn < 7 else []) as model:
+        copilot(model, "--deny-tool", "shell(rm)")
+
+    (record,) = home.records()
+    assert (record["warnings"] > 0, record["blocks"]) == (True, 0)
+    seen = replayed(_transcript(home), settings=AS_SOON)
+    assert [(action, call) for action, call, *_ in seen] == [("warn", 3), ("block", 4), ("abort", 6)]
+
+
+def test_prompts_begin_runs_in_a_replay_too(home: Home, copilot: Copilot) -> None:
+    """Each of a session that was taken up again."""
+    home.configure(SOON)
+    for flags in ((), ("--continue",)):
+        with ScriptedModel(lambda turn: _bash("echo hi") if turn < 3 else []) as model:
+            copilot(model, *flags)
+
+    assert [(record["calls"], record["warnings"]) for record in home.records()] == [(3, 1), (3, 1)]
+    assert [(action, call) for action, call, *_ in replayed(_transcript(home), settings=AS_SOON)] == [("warn", 3)] * 2
 
 
 def test_a_hook_that_cannot_start_lets_every_call_pass(home: Home, copilot: Copilot) -> None:

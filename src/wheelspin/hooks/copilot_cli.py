@@ -13,19 +13,17 @@ Code has for them.
 
 from __future__ import annotations
 
-from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.core.hints import NEVER, ToolHint
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.events import Action, ToolCall
 from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
-from wheelspin.wire.shell import shell_outcome
+from wheelspin.wire.copilot import COPILOT_TOOLS, NO_PROMPT, outcome_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from wheelspin.core.events import Verdict
+    from wheelspin.core.events import Outcome, Verdict
 
 __all__ = ["HOOK"]
 
@@ -43,13 +41,7 @@ _NAMES = {
     "Write": "create",
 }
 _OF_A_CALL = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-_SHELLS = ("bash", "read_bash", "read_powershell")
-_NO_PROMPT = ("<system_notification>", "You have not yet marked the task as complete using the task_complete tool.")
-_REFUSED = ("rejected", "denied")
-_FAILED = ("failure", "timeout")
-_TOO_LARGE = "Output too large to read at once ("
 _NOTHING = {"command": "exit 1", "description": "wheelspin: this run has ended"}
-_OF_AN_AGENT = ToolHint(poll=True, critical_threshold=NEVER)
 
 
 class CopilotCli(Hook):
@@ -58,22 +50,7 @@ class CopilotCli(Hook):
     __slots__ = ()
 
     name = "copilot-cli"
-    tools = TOOLS.extended(
-        ignored={
-            "bash": ["description"],
-            "sql": ["description"],
-            "session_store_sql": ["description"],
-            "task": ["description"],
-        },
-        polls=["read_bash", "read_powershell", "list_bash", "list_powershell"],
-        hints={
-            "list_bash": ToolHint(volatile=["/elapsed: .* commands/"]),
-            "list_powershell": ToolHint(volatile=["/elapsed: .* commands/"]),
-            "task": ToolHint(volatile=["/agent_id: .*. You/"]),
-            "list_agents": _OF_AN_AGENT,
-            "read_agent": _OF_AN_AGENT,
-        },
-    )
+    tools = COPILOT_TOOLS
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
         """Give what happened."""
@@ -86,7 +63,7 @@ class CopilotCli(Hook):
         if name in {"PermissionRequest", "permissionRequest"}:
             return HookEvent("checkpoint", key, name)
         if name == "UserPromptSubmit":
-            return None if _text(payload.get("prompt")).startswith(_NO_PROMPT) else HookEvent("prompt", key, name)
+            return None if _text(payload.get("prompt")).startswith(NO_PROMPT) else HookEvent("prompt", key, name)
         tool = payload.get("tool_name")
         if name not in _OF_A_CALL or not isinstance(tool, str) or "tool_input" not in payload:
             return None
@@ -96,7 +73,9 @@ class CopilotCli(Hook):
         if name == "PostToolUse":
             return HookEvent("after", key, name, ((call, _outcome(call, payload.get("tool_result"))),))
         error = payload.get("error")
-        return HookEvent("after", key, name, ((call, None if error is None else Outcome.error(error)),))
+        return HookEvent(
+            "after", key, name, ((call, None if error is None else outcome_of(call.tool, error, "failure")),)
+        )
 
     def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
         """Give the reply: a denial, an advice, or the end of the run."""
@@ -127,35 +106,7 @@ def _outcome(call: ToolCall, result: Any) -> Outcome | None:
     if not isinstance(result, dict):
         return None
     text = result.get("text_result_for_llm")
-    shown = _without_place(text) if isinstance(text, str) else result
-    kind = result.get("result_type")
-    if kind in _REFUSED:
-        return Outcome.denied(shown)
-    if kind in _FAILED:
-        return Outcome.error(shown)
-    return _of_shell(shown) if call.tool in _SHELLS and isinstance(shown, str) else Outcome.result(shown)
-
-
-def _of_shell(shown: str) -> Outcome:
-    """Give the outcome of a command. Its text ends with a note that has the number of a shell, which counts up."""
-    start = max(shown.rfind("<shellId: "), shown.rfind("<command "))
-    if start < 0 or not shown.endswith(">"):
-        return shell_outcome(shown)
-    printed, note = shown[:start].removesuffix("\n"), shown[start:]
-    _, ended, code = note[:-1].rpartition(" completed with exit code ")
-    if ended and code.removeprefix("-").isdecimal():
-        return shell_outcome(printed, failed=code != "0", exit_code=int(code))
-    if " background with shellId: " in note or " is still running " in note:
-        return Outcome.shell(printed, status="running")
-    return shell_outcome(shown)
-
-
-def _without_place(text: str) -> str:
-    """Give a text without the name of the file that a large output is saved to, which is another each time."""
-    if not text.startswith(_TOO_LARGE):
-        return text
-    first, line, rest = text.partition("\n")
-    return first.partition(" Saved to: ")[0] + line + rest
+    return outcome_of(call.tool, text if isinstance(text, str) else result, result.get("result_type"))
 
 
 def _text(value: object) -> str:

@@ -12,6 +12,7 @@ from wheelspin.transcript import Reader
 from wheelspin.transcripts.anthropic_messages import AnthropicMessages
 from wheelspin.transcripts.claude_code import ClaudeCode
 from wheelspin.transcripts.codex import Codex
+from wheelspin.transcripts.copilot_cli import CopilotCli
 from wheelspin.transcripts.events import Events
 from wheelspin.transcripts.gemini_cli import GeminiCli
 from wheelspin.transcripts.openai_chat import OpenAIChat
@@ -23,6 +24,7 @@ READERS: tuple[Reader, ...] = (
     ClaudeCode(),
     Codex(),
     GeminiCli(),
+    CopilotCli(),
     OpenClaw(),
     Events(),
     AnthropicMessages(),
