@@ -40,6 +40,8 @@ class Framework(NamedTuple):
 FRAMEWORKS = (
     Framework("langchain", ("langchain==1.5.2", "langgraph==1.2.24", "deepagents==0.7.32")),
     Framework("langchain", ("langchain==1.2.10", "langgraph==1.0.8", "langgraph-prebuilt==1.0.7"), "oldest"),
+    Framework("pydantic_ai", ("pydantic-ai-slim==2.68.0",)),
+    Framework("pydantic_ai", ("pydantic-ai-slim==2.16.0",), "oldest"),
 )
 
 

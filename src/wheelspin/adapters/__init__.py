@@ -7,5 +7,6 @@ __all__ = ["ADAPTERS"]
 ADAPTERS = (
     "callables",
     "langchain",
+    "pydantic_ai",
 )
 """The members of the family, by the names of their files."""
