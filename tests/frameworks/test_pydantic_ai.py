@@ -2,10 +2,391 @@
 
 from __future__ import annotations
 
-from tests.frameworks.players.pydantic_ai import play
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import (
+    Agent,
+    ApprovalRequired,
+    DeferredToolRequests,
+    DeferredToolResults,
+    FunctionToolset,
+    ModelRetry,
+    RunContext,
+    Tool,
+    ToolDenied,
+    ToolReturn,
+    UsageLimits,
+)
+from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
+from pydantic_ai.exceptions import SkipToolExecution
+from pydantic_ai.messages import CompactionPart, ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import ExternalToolset
+
+from tests.frameworks.players.pydantic_ai import DRIVES, answers, called, model_of, notes, play_with
+from wheelspin import Guard
+from wheelspin.adapters import pydantic_ai as adapter
+from wheelspin.adapters.pydantic_ai import WheelspinCapability
+from wheelspin.errors import ToolLoopError
 from wheelspin.testing import check_adapter
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
+class Page(BaseModel):
+    """What a typed tool gives, and a typed agent answers."""
+
+    text: str
+
+
+def read(path: str) -> str:
+    """Read a file."""
+    return "text"
+
+
+def loop(times: int, tool: str = "read", arguments: Any = None, first: int = 0) -> list[ModelResponse]:
+    """Give the messages of a model that asks for one thing over and over."""
+    return [called((tool, arguments or {"path": "/a"}, f"c{number}")) for number in range(first, first + times)]
+
+
+def agent_of(guard: Guard, said: list[ModelResponse], *more: Any, **options: Any) -> Any:
+    return Agent(
+        model_of(said),
+        **{"tools": [read], "name": "helper", **options},
+        capabilities=[WheelspinCapability(guard), *more],
+    )
+
+
+def run(agent: Any, prompt: str | None = "go", **more: Any) -> Any:
+    """Run an agent for as long as it wants."""
+    return asyncio.run(agent.run(prompt, usage_limits=UsageLimits(request_limit=None), **more))
+
+
+@pytest.mark.parametrize("drive", DRIVES)
+def test_an_agent_does_what_the_bare_guard_says(drive: Callable[[Any], None]) -> None:
     """A tool that fails ends an agent of Pydantic AI by itself: its exception passes unchanged."""
-    check_adapter(play, without=["a tool that fails"])
+    check_adapter(partial(play_with, drive), without=["a tool that fails"])
+
+
+def test_a_warning_stands_behind_the_results_and_a_block_is_a_failed_one() -> None:
+    """In the same request."""
+    done = run(agent_of(Guard(), loop(21)))
+    parts = answers(done.all_messages())
+
+    assert [part.outcome for part in parts] == ["success"] * 20 + ["failed"]
+    assert [part.content for part in parts[:20]] == ["text"] * 20
+    warned = [message for message in done.all_messages() if notes([message])]
+    assert [part.tool_call_id for part in answers(warned)] == ["c10"]
+    assert parts[-1].content.startswith("Loop detected")
+
+
+def test_typed_results_stay_as_they_are() -> None:
+    """With the warning, too; what is for the application alone does not count."""
+
+    page, numbers = Page(text="text"), iter(range(99))
+
+    def fetch(path: str) -> ToolReturn[Page]:
+        return ToolReturn(page, metadata={"took": next(numbers)})
+
+    done = run(agent_of(Guard(), loop(11, "fetch"), tools=[fetch]))
+
+    assert all(part.content is page for part in answers(done.all_messages()))
+    assert len(notes(done.all_messages())) == 1
+
+
+def test_an_output_tool_is_no_call() -> None:
+    """The answer of an agent passes, however its run went, and its own limit is for wrong ones."""
+
+    guard = Guard()
+    wrong = [called(("final_result", {"text": 1}, f"w{number}")) for number in range(12)]
+    right = called(("final_result", {"text": "x"}, "f"))
+    agent = agent_of(guard, [*loop(22), *wrong, right], output_type=Page, retries=20)
+
+    assert run(agent).output == Page(text="x")
+    assert (guard.records()[0].calls, guard.records()[0].blocks) == (22, 2)
+
+
+@pytest.mark.parametrize("strategy", ["early", "graceful", "exhaustive"])
+def test_a_warning_does_not_keep_a_run_going_that_has_its_answer(strategy: Any) -> None:
+    """A message in the queue of the framework would."""
+    last = called(("read", {"path": "/a"}, "c10"), ("final_result", {"text": "x"}, "f"))
+
+    done = run(agent_of(Guard(), [*loop(10), last], output_type=Page, end_strategy=strategy))
+
+    assert (done.output, done.usage.requests) == (Page(text="x"), 11)
+
+
+def test_what_a_tool_wants_tried_again_passes_unchanged_and_a_block_costs_no_retry() -> None:
+    """The budget is that of the calls that ran."""
+    guard, ran = Guard(), []
+
+    def flaky(path: str) -> str:
+        ran.append(path)
+        raise ModelRetry("not yet")
+
+    tool = Tool(flaky, max_retries=20)
+    done = run(agent_of(guard, loop(25, "flaky"), tools=[tool]))
+    parts = answers(done.all_messages())
+
+    assert {part.content for part in parts[: len(ran)]} == {"not yet"}
+    assert [part.content.startswith("Loop detected") for part in parts] == [False] * len(ran) + [True] * (25 - len(ran))
+    assert len(ran) <= 20
+    assert guard.records()[0].warnings >= 1
+
+
+def test_wrong_arguments_are_seen_and_a_block_costs_no_retry() -> None:
+    """Also those that are no JSON."""
+    for wrong in ({"file": "/a"}, '{"path": '):
+        guard = Guard()
+        tool = Tool(read, max_retries=20)
+        done = run(agent_of(guard, loop(25, "read", wrong), tools=[tool]))
+
+        assert sum("Loop detected" in str(part.content) for part in answers(done.all_messages())) >= 5
+        assert guard.records()[0].calls == 25
+
+
+def test_a_tool_that_is_not_there_is_blocked_with_the_advice_alone() -> None:
+    """The framework has answered already; its list of tools gives way."""
+    done = run(agent_of(Guard(), loop(12, "frobnicate"), retries=50))
+    parts = [part for part in answers(done.all_messages()) if "Loop detected" in str(part.content)]
+
+    assert parts
+    assert {(part.part_kind, part.outcome) for part in parts} == {("tool-return", "failed")}
+    assert all(part.content.startswith("Loop detected") for part in parts)
+
+
+def test_an_exception_of_a_tool_passes_unchanged() -> None:
+    """After it was told to the guard."""
+    guard, error = Guard(), RuntimeError("no such file")
+
+    def fails(path: str) -> str:
+        raise error
+
+    with pytest.raises(RuntimeError) as raised:
+        run(agent_of(guard, loop(1, "fails"), tools=[fails]))
+    assert raised.value is error
+    assert guard.records()[0].calls == 1
+
+
+def test_each_run_is_its_own_and_the_records_name_the_ids_of_the_framework() -> None:
+    """One guard may serve many agents and runs at once."""
+    guard, results = Guard(), []
+
+    async def main() -> None:
+        agents = [agent_of(guard, loop(9)) for _ in range(3)]
+        results.extend(await asyncio.gather(*(agent.run("go") for agent in agents)))
+        history = results[0].all_messages()
+        results.append(await agent_of(guard, loop(9)).run("go on", message_history=history))
+
+    asyncio.run(main())
+    records = guard.records()
+
+    assert {(record.calls, record.warnings, record.agent_id) for record in records} == {(9, 0, "helper")}
+    assert {record.run_id for record in records} == {done.run_id for done in results}
+    assert {record.session_id for record in records} == {done.conversation_id for done in results[:3]}
+
+
+def test_calls_of_one_message_belong_together_also_where_tools_run_in_threads() -> None:
+    """They run side by side."""
+    guard = Guard()
+    said = [
+        called(*(("read", {"path": f"/{place}"}, f"c{number}{place}") for place in range(4))) for number in range(9)
+    ]
+    done = run(agent_of(guard, said))
+
+    assert len(answers(done.all_messages())) == guard.records()[0].calls == 36
+
+
+def test_an_agent_that_is_called_in_a_tool_has_a_run_of_its_own_and_its_end_passes() -> None:
+    """As any exception of a tool."""
+    guard = Guard()
+
+    async def ask(question: str) -> str:
+        return str((await agent_of(guard, loop(40), name="inner").run(question)).output)
+
+    said = loop(2, "ask", {"question": "q"})
+    with pytest.raises(ToolLoopError) as ended:
+        run(agent_of(guard, said, tools=[ask]))
+
+    assert ended.value.code == "global_circuit_breaker"
+    records = {record.agent_id: record for record in guard.records()}
+    assert (records["helper"].calls, records["inner"].code) == (1, "global_circuit_breaker")
+
+
+def _resumed(guard: Guard, said: list[ModelResponse], result_of: Any, **options: Any) -> list[Any]:
+    """Run an agent whose calls others settle, one run for each of them, and give what it said in each."""
+    agent = agent_of(guard, said, output_type=[str, DeferredToolRequests], **options)
+    done = [run(agent)]
+    while isinstance(done[-1].output, DeferredToolRequests):
+        results = result_of(done[-1].output)
+        done.append(run(agent, None, message_history=done[-1].all_messages(), deferred_tool_results=results))
+    return done
+
+
+def _approved(requests: DeferredToolRequests) -> DeferredToolResults:
+    return DeferredToolResults(approvals={call.tool_call_id: True for call in requests.approvals})
+
+
+def test_a_loop_of_calls_that_are_to_be_approved_is_one_run() -> None:
+    """Nobody is asked to approve a call that is blocked."""
+    guard, ran = Guard(), []
+
+    def write(path: str) -> str:
+        ran.append(path)
+        return "done"
+
+    done = _resumed(guard, loop(25, "write"), _approved, tools=[Tool(write, requires_approval=True)])
+    record = guard.records()[0]
+
+    assert (len(ran), len(done), done[-1].output) == (20, 21, "done")
+    assert (record.calls, record.blocks, record.run_id, len(guard.records())) == (25, 5, done[0].run_id, 1)
+    assert len(notes(done[-1].all_messages())) == 1
+
+
+def test_a_tool_that_asks_for_approval_has_no_outcome_until_it_gets_it() -> None:
+    """The call is the same one, before and after."""
+    guard = Guard()
+
+    def write(ctx: RunContext, path: str) -> str:
+        if not ctx.tool_call_approved:
+            raise ApprovalRequired
+        return "done"
+
+    done = _resumed(guard, loop(11, "write"), _approved, tools=[write])
+
+    assert (len(done), guard.records()[0].calls, guard.records()[0].warnings) == (12, 11, 1)
+
+
+def test_what_others_give_for_a_call_is_told() -> None:
+    """Results from outside, and denials; a warning about them is said."""
+    outside = ExternalToolset([ToolDefinition(name="ask_user", parameters_json_schema={"type": "object"})])
+
+    def answered(requests: DeferredToolRequests) -> DeferredToolResults:
+        return DeferredToolResults(calls={call.tool_call_id: "no idea" for call in requests.calls})
+
+    def denied(requests: DeferredToolRequests) -> DeferredToolResults:
+        return DeferredToolResults(approvals={call.tool_call_id: ToolDenied("no") for call in requests.approvals})
+
+    guard = Guard()
+    done = _resumed(guard, loop(22, "ask_user"), answered, toolsets=[outside])
+    assert (len(done), guard.records()[0].calls, guard.records()[0].blocks) == (21, 22, 2)
+    assert len(notes(done[-1].all_messages())) == 1
+
+    guard = Guard()
+    done = _resumed(guard, loop(11), denied, tools=[Tool(read, requires_approval=True)])
+    assert guard.records()[0].calls == 11
+    assert {part.outcome for part in answers(done[-1].all_messages())} == {"denied"}
+
+
+def test_a_warning_is_not_lost_where_a_run_is_put_off() -> None:
+    """It is in the history with which the run goes on."""
+    write = Tool(read, name="write", requires_approval=True)
+    last = called(("read", {"path": "/a"}, "c10"), ("write", {"path": "/b"}, "w"))
+    done = _resumed(Guard(), [*loop(10), last], _approved, tools=[read, write])
+
+    assert len(done) == 2
+    assert len(notes(done[0].all_messages())) == 1
+
+
+def test_tools_of_toolsets_are_guarded_by_the_names_that_the_model_sees() -> None:
+    """Whatever wraps them."""
+    guard = Guard()
+    toolset = FunctionToolset([read]).prefixed("files")
+    done = run(agent_of(guard, loop(21, "files_read"), tools=[], toolsets=[toolset]))
+
+    assert "`files_read`" in answers(done.all_messages())[-1].content
+
+
+def test_a_result_that_another_capability_gives_counts_as_the_tools() -> None:
+    """The guard stands outside of the others."""
+
+    class Cache(AbstractCapability[Any]):
+        async def before_tool_execute(self, ctx: Any, **call: Any) -> Any:
+            raise SkipToolExecution("cached")
+
+    guard = Guard()
+    done = run(Agent(model_of(loop(21)), tools=[read], capabilities=[Cache(), WheelspinCapability(guard)]))
+
+    assert answers(done.all_messages())[0].content == "cached"
+    assert (guard.records()[0].warnings, guard.records()[0].blocks) == (1, 1)
+
+
+def test_a_cancelled_call_has_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cancellation passes."""
+    guard, told = Guard(), []
+
+    async def wait(path: str) -> str:
+        await asyncio.sleep(60)
+        return "text"
+
+    async def main() -> None:
+        await asyncio.wait_for(agent_of(guard, loop(1, "wait"), tools=[wait]).run("go"), 0.5)
+
+    monkeypatch.setattr(guard, "after", lambda *given: told.append(given))
+    with pytest.raises(TimeoutError):
+        asyncio.run(main())
+    assert (guard.records()[0].calls, told) == (1, [])
+
+
+def _summarized(messages: list[ModelMessage]) -> list[ModelMessage]:
+    if len(messages) < 30:
+        return messages
+    summary = ModelResponse([CompactionPart(f"what was done until {messages[-2].timestamp}")])
+    return [messages[0], summary, *messages[-18:]]
+
+
+def _halved(messages: list[ModelMessage]) -> list[ModelMessage]:
+    return [messages[0], *messages[-2:]] if len(messages) >= 14 else messages
+
+
+@pytest.mark.parametrize("processor", [_summarized, _halved])
+def test_a_loop_that_survives_a_compaction_ends_the_run(processor: Any) -> None:
+    """A new summary arms the guard, and so does a history that loses half of its messages."""
+    with pytest.raises(ToolLoopError) as ended:
+        run(agent_of(Guard(), loop(60), ProcessHistory(processor)))
+    assert ended.value.code == "compaction_loop_persisted"
+
+
+def test_a_compaction_by_the_provider_arms_the_guard() -> None:
+    """It comes in a message of the model."""
+    said = loop(60)
+    said[5] = ModelResponse([CompactionPart(id="cmp_1", provider_name="function"), *said[5].parts])
+
+    with pytest.raises(ToolLoopError) as ended:
+        run(agent_of(Guard(), said))
+    assert ended.value.code == "compaction_loop_persisted"
+
+
+def test_what_is_from_before_the_run_and_a_sliding_window_arm_nothing() -> None:
+    """They are no news."""
+    events: list[Any] = []
+    guard = Guard(listeners=[events.append])
+    history = [ModelRequest([UserPromptPart("go")]), ModelResponse([CompactionPart("summary"), TextPart("done")])]
+    run(agent_of(guard, loop(8)), message_history=history * 9)
+    run(agent_of(guard, loop(8), ProcessHistory(lambda messages: messages[-5:])), message_history=history * 9)
+
+    assert [(record.calls, record.code) for record in guard.records()] == [(8, None)] * 2
+    assert events == []
+
+
+@pytest.mark.parametrize("crashes", ["_before", "_after"])
+def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch, crashes: str) -> None:
+    """Every call runs."""
+    guard = Guard()
+    monkeypatch.setattr(Guard, "strict", False)
+    monkeypatch.setattr(guard, crashes, lambda *_: 1 / 0)
+    done = run(agent_of(guard, [*loop(15), *loop(2, "missing", first=15)], retries=9))
+
+    assert len(answers(done.all_messages())) == 17
+
+
+@pytest.mark.parametrize("shape", ["_task", "_marks", "_answer", "_outcome"])
+def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
+    """What cannot be read is not told."""
+    monkeypatch.setattr(adapter, shape, lambda *_, **__: 1 / 0)
+    done = run(agent_of(Guard(), [*loop(3), *loop(2, "missing", first=3)], retries=9))
+
+    assert [part.content for part in answers(done.all_messages())[:3]] == ["text"] * 3

@@ -26,6 +26,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition, ToolDenied
 
 from wheelspin.adapter import Watch
@@ -63,7 +64,7 @@ class WheelspinCapability(AbstractCapability[Any]):
     async def for_run(self, ctx: RunContext[Any]) -> WheelspinCapability:
         """Give the capability of one run."""
         ours = copy(self)
-        ours._run = _Run(self.guard, ctx)
+        ours._run = _Run(self.guard, ctx)  # noqa: SLF001 - a copy of this one
         return ours
 
     async def wrap_tool_validate(
@@ -101,7 +102,8 @@ class WheelspinCapability(AbstractCapability[Any]):
         except (CallDeferred, ApprovalRequired):
             raise
         except SkipToolExecution as skipped:
-            self._run.returned(watch, call, lambda: _outcome(skipped.result))
+            result = skipped.result
+            self._run.returned(watch, call, lambda: _outcome(result))
             raise
         except BaseException as error:
             self._run.raised(watch, call, error)
@@ -112,13 +114,13 @@ class WheelspinCapability(AbstractCapability[Any]):
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         """Tell what came back without a tool being run, and say what there is to say."""
         self._run.settle(ctx)
-        self._run.say(ctx)
+        self._run.say(ctx.messages)
         return request_context
 
-    async def after_run(self, ctx: RunContext[Any], *, result: Any) -> Any:
-        """Say what there is to say also where the run is only put off."""
-        if isinstance(getattr(result, "output", None), DeferredToolRequests):
-            self._run.say(ctx)
+    async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
+        """Say what there is to say also where the run is only put off: it goes on with these messages."""
+        if isinstance(result.output, DeferredToolRequests):
+            self._run.say(result.all_messages())
         return result
 
 
@@ -193,9 +195,9 @@ class _Run:
         self._told.clear()
         self._watches.clear()
 
-    def say(self, ctx: RunContext[Any]) -> None:
+    def say(self, messages: list[ModelMessage]) -> None:
         """Put the advices behind the results that go to the model next."""
-        request = ctx.messages[-1] if ctx.messages else None
+        request = messages[-1] if messages else None
         if self._advices and isinstance(request, ModelRequest):
             request.parts = [*request.parts, *map(SystemPromptPart, self._advices)]
             self._advices = []

@@ -2,50 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 from pydantic_ai import Agent, UsageLimits, capture_run_messages
 from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, TextPart, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from wheelspin import Guard
 from wheelspin.adapters.pydantic_ai import WheelspinCapability
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall
 
-__all__ = ["NO_LIMIT", "model_of", "play", "said", "shown", "tools_of"]
+__all__ = ["DRIVES", "answers", "called", "model_of", "notes", "play", "play_with", "tools_of"]
 
-NO_LIMIT = UsageLimits(request_limit=None)
 _ANSWERS = {"tool-return", "retry-prompt"}
 
 
-def said(script: Script) -> Iterator[ModelResponse]:
-    """Give the model's messages."""
-    for message in script:
-        yield ModelResponse([ToolCallPart(call.tool, {"path": call.path}, call.id) for call in message])
-    yield ModelResponse([TextPart("done")])
+def called(*calls: tuple[str, Any, str]) -> ModelResponse:
+    """Give a message of the model that asks for calls: names, arguments, ids."""
+    return ModelResponse([ToolCallPart(name, arguments, call_id) for name, arguments, call_id in calls])
 
 
-def model_of(script: Script) -> FunctionModel:
-    """Give a model that says what the script says."""
-    messages = said(script)
+def model_of(said: Iterable[ModelResponse]) -> FunctionModel:
+    """Give a model that says these messages, and then a final answer; it can be streamed."""
+    messages = iter([*said, ModelResponse([TextPart("done")])])
 
     def say(history: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return next(messages)
 
-    return FunctionModel(say)
+    async def stream(history: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
+        for place, part in enumerate(next(messages).parts):
+            if isinstance(part, ToolCallPart):
+                whole = DeltaToolCall(part.tool_name, part.args_as_json_str(), tool_call_id=part.tool_call_id)
+                yield {place: whole}
+            elif isinstance(part, TextPart):
+                yield part.content
+
+    return FunctionModel(say, stream_function=stream)
 
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
     """Give the tools, which do what the script says."""
-    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
+    results: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
 
     def run(path: str) -> str:
         ran.append(path)
-        if answers[path].fails:
-            raise RuntimeError(answers[path].result)
-        return answers[path].result
+        if results[path].fails:
+            raise RuntimeError(results[path].result)
+        return results[path].result
 
     # Coroutines that wait for nothing end in the order of the calls, as under the bare guard.
     async def read(path: str) -> str:
@@ -59,27 +65,94 @@ def tools_of(script: Script, ran: list[str]) -> list[Any]:
     return [read, list]
 
 
-def shown(messages: list[ModelMessage]) -> dict[str, list[str]]:
-    """Give what the model was shown of each call; a note behind the results belongs to the call that it tells of."""
-    found: dict[str, list[str]] = {}
-    for message in messages:
-        answers = [part for part in message.parts if part.part_kind in _ANSWERS]
-        notes = [part.content for part in message.parts if isinstance(part, SystemPromptPart)]
-        for part in answers:
-            said_of_it = [note for note in notes if f"`{part.tool_name}`" in note]
-            found.setdefault(part.tool_call_id, []).append("\n\n".join([str(part.content), *said_of_it]))
-    return found
+def answers(messages: Iterable[ModelMessage]) -> list[Any]:
+    """Give the results of calls that are in a conversation."""
+    return [part for message in messages for part in message.parts if part.part_kind in _ANSWERS]
+
+
+def notes(messages: Iterable[ModelMessage]) -> list[str]:
+    """Give what the model was told beside the results."""
+    parts = [part for message in messages for part in message.parts]
+    return [part.content for part in parts if isinstance(part, SystemPromptPart)]
 
 
 def play(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent; it may get a tool's name wrong as often as it likes."""
+    """Play a script in an agent."""
+    return play_with(_run, script, guard)
+
+
+def play_with(drive: Callable[[Any], None], script: Script, guard: Guard | None) -> AdapterRun:
+    """Play a script in an agent that is run in one way or another, and may get a name wrong as often as it likes."""
     ran: list[str] = []
+    said = [called(*((call.tool, {"path": call.path}, call.id) for call in message)) for message in script]
     capabilities = [] if guard is None else [WheelspinCapability(guard)]
-    agent = Agent(model_of(script), tools=tools_of(script, ran), capabilities=capabilities, retries=100)
+    agent = Agent(model_of(said), tools=tools_of(script, ran), capabilities=capabilities, retries=100)
     ended = None
     with capture_run_messages() as messages:
         try:
-            agent.run_sync("go", usage_limits=NO_LIMIT)
+            drive(agent)
         except ToolLoopError as error:
             ended = error.code
-    return AdapterRun(ran, shown(messages), ended)
+    return AdapterRun(ran, _shown(messages), ended)
+
+
+def _shown(messages: Iterable[ModelMessage]) -> dict[str, list[str]]:
+    """Give what the model was shown of each call: its results, and the note behind them that names its tool."""
+    shown: dict[str, list[str]] = {}
+    for message in messages:
+        said = notes([message])
+        for part in answers([message]):
+            of_it = [note for note in said if f"`{part.tool_name}`" in note]
+            shown.setdefault(part.tool_call_id, []).append("\n\n".join([str(part.content), *of_it]))
+    return shown
+
+
+_NO_LIMIT = UsageLimits(request_limit=None)
+
+
+def _run(agent: Any) -> None:
+    asyncio.run(agent.run("go", usage_limits=_NO_LIMIT))
+
+
+def _run_sync(agent: Any) -> None:
+    # The framework leaves a loop open that it made itself.
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        agent.run_sync("go", usage_limits=_NO_LIMIT)
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def _run_stream(agent: Any) -> None:
+    async def main() -> None:
+        async with agent.run_stream("go", usage_limits=_NO_LIMIT) as stream:
+            await stream.get_output()
+
+    asyncio.run(main())
+
+
+def _iter(agent: Any) -> None:
+    async def main() -> None:
+        async with agent.iter("go", usage_limits=_NO_LIMIT) as run:
+            async for _ in run:
+                pass
+
+    asyncio.run(main())
+
+
+def _iter_and_stream(agent: Any) -> None:
+    async def main() -> None:
+        async with agent.iter("go", usage_limits=_NO_LIMIT) as run:
+            async for node in run:
+                if Agent.is_model_request_node(node) or Agent.is_call_tools_node(node):
+                    async with node.stream(run.ctx) as events:
+                        async for _ in events:
+                            pass
+
+    asyncio.run(main())
+
+
+DRIVES = (_run, _run_sync, _run_stream, _iter, _iter_and_stream)
+"""The ways in which an agent is run."""
