@@ -20,15 +20,30 @@ from pydantic_ai import (
     Tool,
     ToolDenied,
     ToolReturn,
-    UsageLimits,
 )
-from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
+from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls, ProcessHistory
 from pydantic_ai.exceptions import SkipToolExecution
-from pydantic_ai.messages import CompactionPart, ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
+from pydantic_ai.messages import CompactionPart, ModelRequest, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset
 
-from tests.frameworks.players.pydantic_ai import DRIVES, answers, called, model_of, notes, play_with
+from tests.frameworks.pages import run_example, run_page
+from tests.frameworks.players.pydantic_ai import (
+    DRIVES,
+    agent_of,
+    answers,
+    approved,
+    called,
+    halved,
+    loop,
+    model_of,
+    notes,
+    play_with,
+    read,
+    resumed,
+    run,
+    summarized,
+)
 from wheelspin import Guard
 from wheelspin.adapters import pydantic_ai as adapter
 from wheelspin.adapters.pydantic_ai import WheelspinCapability
@@ -42,29 +57,6 @@ class Page(BaseModel):
     text: str
 
 
-def read(path: str) -> str:
-    """Read a file."""
-    return "text"
-
-
-def loop(times: int, tool: str = "read", arguments: Any = None, first: int = 0) -> list[ModelResponse]:
-    """Give the messages of a model that asks for one thing over and over."""
-    return [called((tool, arguments or {"path": "/a"}, f"c{number}")) for number in range(first, first + times)]
-
-
-def agent_of(guard: Guard, said: list[ModelResponse], *more: Any, **options: Any) -> Any:
-    return Agent(
-        model_of(said),
-        **{"tools": [read], "name": "helper", **options},
-        capabilities=[WheelspinCapability(guard), *more],
-    )
-
-
-def run(agent: Any, prompt: str | None = "go", **more: Any) -> Any:
-    """Run an agent for as long as it wants."""
-    return asyncio.run(agent.run(prompt, usage_limits=UsageLimits(request_limit=None), **more))
-
-
 @pytest.mark.parametrize("drive", DRIVES)
 def test_an_agent_does_what_the_bare_guard_says(drive: Callable[[Any], None]) -> None:
     """A tool that fails ends an agent of Pydantic AI by itself: its exception passes unchanged."""
@@ -72,14 +64,16 @@ def test_an_agent_does_what_the_bare_guard_says(drive: Callable[[Any], None]) ->
 
 
 def test_a_warning_stands_behind_the_results_and_a_block_is_a_failed_one() -> None:
-    """In the same request."""
-    done = run(agent_of(Guard(), loop(21)))
+    """The model gets it with the result."""
+    seen: list[Any] = []
+    done = run(Agent(model_of(loop(21), seen), tools=[read], capabilities=[WheelspinCapability()]))
     parts = answers(done.all_messages())
 
     assert [part.outcome for part in parts] == ["success"] * 20 + ["failed"]
     assert [part.content for part in parts[:20]] == ["text"] * 20
-    warned = [message for message in done.all_messages() if notes([message])]
-    assert [part.tool_call_id for part in answers(warned)] == ["c10"]
+    result, advice = seen[11].parts
+    assert (result.tool_call_id, result.content) == ("c10", "text")
+    assert "Loop detected" in advice.content
     assert parts[-1].content.startswith("Loop detected")
 
 
@@ -189,6 +183,15 @@ def test_each_run_is_its_own_and_the_records_name_the_ids_of_the_framework() -> 
     assert {record.session_id for record in records} == {done.conversation_id for done in results[:3]}
 
 
+def test_a_run_that_is_started_anew_from_its_prompt_is_a_run_of_its_own() -> None:
+    """An answer that is asked for once more begins with nothing counted."""
+    guard = Guard()
+    first = run(agent_of(guard, loop(9)))
+    run(agent_of(guard, loop(9)), None, message_history=first.all_messages()[:1])
+
+    assert [(record.calls, record.warnings) for record in guard.records()] == [(9, 0)] * 2
+
+
 def test_calls_of_one_message_belong_together_also_where_tools_run_in_threads() -> None:
     """They run side by side."""
     guard = Guard()
@@ -216,20 +219,6 @@ def test_an_agent_that_is_called_in_a_tool_has_a_run_of_its_own_and_its_end_pass
     assert (records["helper"].calls, records["inner"].code) == (1, "global_circuit_breaker")
 
 
-def _resumed(guard: Guard, said: list[ModelResponse], result_of: Any, **options: Any) -> list[Any]:
-    """Run an agent whose calls others settle, one run for each of them, and give what it said in each."""
-    agent = agent_of(guard, said, output_type=[str, DeferredToolRequests], **options)
-    done = [run(agent)]
-    while isinstance(done[-1].output, DeferredToolRequests):
-        results = result_of(done[-1].output)
-        done.append(run(agent, None, message_history=done[-1].all_messages(), deferred_tool_results=results))
-    return done
-
-
-def _approved(requests: DeferredToolRequests) -> DeferredToolResults:
-    return DeferredToolResults(approvals={call.tool_call_id: True for call in requests.approvals})
-
-
 def test_a_loop_of_calls_that_are_to_be_approved_is_one_run() -> None:
     """Nobody is asked to approve a call that is blocked."""
     guard, ran = Guard(), []
@@ -238,7 +227,7 @@ def test_a_loop_of_calls_that_are_to_be_approved_is_one_run() -> None:
         ran.append(path)
         return "done"
 
-    done = _resumed(guard, loop(25, "write"), _approved, tools=[Tool(write, requires_approval=True)])
+    done = resumed(guard, loop(25, "write"), approved, tools=[Tool(write, requires_approval=True)])
     record = guard.records()[0]
 
     assert (len(ran), len(done), done[-1].output) == (20, 21, "done")
@@ -255,7 +244,7 @@ def test_a_tool_that_asks_for_approval_has_no_outcome_until_it_gets_it() -> None
             raise ApprovalRequired
         return "done"
 
-    done = _resumed(guard, loop(11, "write"), _approved, tools=[write])
+    done = resumed(guard, loop(11, "write"), approved, tools=[write])
 
     assert (len(done), guard.records()[0].calls, guard.records()[0].warnings) == (12, 11, 1)
 
@@ -271,21 +260,42 @@ def test_what_others_give_for_a_call_is_told() -> None:
         return DeferredToolResults(approvals={call.tool_call_id: ToolDenied("no") for call in requests.approvals})
 
     guard = Guard()
-    done = _resumed(guard, loop(22, "ask_user"), answered, toolsets=[outside])
+    done = resumed(guard, loop(22, "ask_user"), answered, toolsets=[outside])
     assert (len(done), guard.records()[0].calls, guard.records()[0].blocks) == (21, 22, 2)
     assert len(notes(done[-1].all_messages())) == 1
 
     guard = Guard()
-    done = _resumed(guard, loop(11), denied, tools=[Tool(read, requires_approval=True)])
+    done = resumed(guard, loop(11), denied, tools=[Tool(read, requires_approval=True)])
     assert guard.records()[0].calls == 11
     assert {part.outcome for part in answers(done[-1].all_messages())} == {"denied"}
+
+
+@pytest.mark.parametrize("answer", ["approved", "given"])
+def test_a_call_that_is_settled_within_the_run_counts_once(answer: str) -> None:
+    """A capability may approve it, or answer it."""
+    guard = Guard()
+    tool = ToolDefinition(name="write", parameters_json_schema={"type": "object"})
+    tools: dict[str, dict[str, Any]] = {
+        "approved": {"tools": [Tool(read, name="write", requires_approval=True)]},
+        "given": {"toolsets": [ExternalToolset([tool])]},
+    }
+
+    async def settle(ctx: Any, requests: DeferredToolRequests) -> DeferredToolResults:
+        given = {call.tool_call_id: "text" for call in requests.calls}
+        return DeferredToolResults(calls=given, approvals=approved(requests).approvals)
+
+    done = run(agent_of(guard, loop(22, "write"), HandleDeferredToolCalls(settle), **tools[answer]))
+    record = guard.records()[0]
+
+    assert (record.calls, record.warnings, record.blocks) == (22, 1, 2)
+    assert [part.outcome for part in answers(done.all_messages())] == ["success"] * 20 + ["failed"] * 2
 
 
 def test_a_warning_is_not_lost_where_a_run_is_put_off() -> None:
     """It is in the history with which the run goes on."""
     write = Tool(read, name="write", requires_approval=True)
     last = called(("read", {"path": "/a"}, "c10"), ("write", {"path": "/b"}, "w"))
-    done = _resumed(Guard(), [*loop(10), last], _approved, tools=[read, write])
+    done = resumed(Guard(), [*loop(10), last], approved, tools=[read, write])
 
     assert len(done) == 2
     assert len(notes(done[0].all_messages())) == 1
@@ -331,18 +341,7 @@ def test_a_cancelled_call_has_no_outcome(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (guard.records()[0].calls, told) == (1, [])
 
 
-def _summarized(messages: list[ModelMessage]) -> list[ModelMessage]:
-    if len(messages) < 30:
-        return messages
-    summary = ModelResponse([CompactionPart(f"what was done until {messages[-2].timestamp}")])
-    return [messages[0], summary, *messages[-18:]]
-
-
-def _halved(messages: list[ModelMessage]) -> list[ModelMessage]:
-    return [messages[0], *messages[-2:]] if len(messages) >= 14 else messages
-
-
-@pytest.mark.parametrize("processor", [_summarized, _halved])
+@pytest.mark.parametrize("processor", [summarized, halved])
 def test_a_loop_that_survives_a_compaction_ends_the_run(processor: Any) -> None:
     """A new summary arms the guard, and so does a history that loses half of its messages."""
     with pytest.raises(ToolLoopError) as ended:
@@ -390,3 +389,11 @@ def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch
     done = run(agent_of(Guard(), [*loop(3), *loop(2, "missing", first=3)], retries=9))
 
     assert [part.content for part in answers(done.all_messages())[:3]] == ["text"] * 3
+
+
+def test_the_page_and_the_example_work() -> None:
+    """The example shows a warning, a block and the end."""
+    scope: Any = run_page("pydantic_ai")
+    assert "text of" in scope["result"].output
+    out = run_example("pydantic_ai_agent")
+    assert [word for word in ("warned", "blocked", "ended") if f"{word}: " in out] == ["warned", "blocked", "ended"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -183,7 +184,7 @@ class _Run:
 
     def settle(self, ctx: RunContext[Any]) -> None:
         """Tell the outcomes that no hook has seen: of unknown tools, and of deferred calls that others have settled."""
-        for request, part, call, outcome in _untold(ctx, self._told):
+        for request, part, call, missing in _untold(ctx, self._told):
             watch = self._watch(ctx, call, ctx.run_step - 1)
             if watch.verdict.action is Action.ABORT:
                 raise ToolLoopError(watch.verdict)
@@ -191,7 +192,7 @@ class _Run:
                 refusal = ToolReturnPart(call.tool_name, watch.verdict.advice, call.tool_call_id, outcome="failed")
                 request.parts = [refusal if other is part else other for other in request.parts]
             else:
-                self.returned(watch, call, lambda outcome=outcome: outcome)  # type: ignore[misc]
+                self.returned(watch, call, partial(_answer, part, missing=missing))
         self._told.clear()
         self._watches.clear()
 
@@ -256,9 +257,9 @@ def _marks(messages: Iterable[ModelMessage]) -> Iterator[int]:
                 yield hash((part.id, part.content, str(part.provider_details)))
 
 
-def _untold(ctx: RunContext[Any], told: set[str]) -> list[tuple[ModelRequest, Any, ToolCallPart, Outcome]]:
-    """Give the answers to calls of the newest message that are not told: their request, part, call and outcome."""
-    found: list[tuple[ModelRequest, Any, ToolCallPart, Outcome]] = []
+def _untold(ctx: RunContext[Any], told: set[str]) -> list[tuple[ModelRequest, Any, ToolCallPart, bool]]:
+    """Give what answers the newest calls and is not told: request, part, call, and whether there is no such tool."""
+    found: list[tuple[ModelRequest, Any, ToolCallPart, bool]] = []
     with suppress(Exception):
         requests: list[ModelRequest] = []
         calls: dict[str, ToolCallPart] = {}
@@ -272,9 +273,10 @@ def _untold(ctx: RunContext[Any], told: set[str]) -> list[tuple[ModelRequest, An
         for request in requests if calls else ():
             for part in request.parts:
                 call = calls.get(getattr(part, "tool_call_id", "")) if part.part_kind in _ANSWERS else None
-                definition = ctx.tool_manager.get_tool_def(call.tool_name) if call and ctx.tool_manager else None
-                if call and (definition is None or definition.kind != "output"):
-                    found.append((request, part, call, _answer(part, missing=definition is None)))
+                if call is not None and ctx.tool_manager is not None:
+                    definition = ctx.tool_manager.get_tool_def(call.tool_name)
+                    if definition is None or definition.kind != "output":
+                        found.append((request, part, call, definition is None))
     return found
 
 

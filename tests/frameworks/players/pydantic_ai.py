@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
-from pydantic_ai import Agent, UsageLimits, capture_run_messages
-from pydantic_ai.messages import ModelMessage, ModelResponse, SystemPromptPart, TextPart, ToolCallPart
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, UsageLimits, capture_run_messages
+from pydantic_ai.messages import CompactionPart, ModelMessage, ModelResponse, SystemPromptPart, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from wheelspin import Guard
@@ -15,7 +15,23 @@ from wheelspin.adapters.pydantic_ai import WheelspinCapability
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall
 
-__all__ = ["DRIVES", "answers", "called", "model_of", "notes", "play", "play_with", "tools_of"]
+__all__ = [
+    "DRIVES",
+    "agent_of",
+    "answers",
+    "approved",
+    "called",
+    "halved",
+    "loop",
+    "model_of",
+    "notes",
+    "play",
+    "play_with",
+    "read",
+    "resumed",
+    "run",
+    "summarized",
+]
 
 _ANSWERS = {"tool-return", "retry-prompt"}
 
@@ -25,11 +41,13 @@ def called(*calls: tuple[str, Any, str]) -> ModelResponse:
     return ModelResponse([ToolCallPart(name, arguments, call_id) for name, arguments, call_id in calls])
 
 
-def model_of(said: Iterable[ModelResponse]) -> FunctionModel:
-    """Give a model that says these messages, and then a final answer; it can be streamed."""
+def model_of(said: Iterable[ModelResponse], seen: list[ModelMessage] | None = None) -> FunctionModel:
+    """Give a model that says these messages, and then a final answer; `seen` gets the newest message it is shown."""
     messages = iter([*said, ModelResponse([TextPart("done")])])
 
     def say(history: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if seen is not None:
+            seen.append(history[-1])
         return next(messages)
 
     async def stream(history: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
@@ -74,6 +92,58 @@ def notes(messages: Iterable[ModelMessage]) -> list[str]:
     """Give what the model was told beside the results."""
     parts = [part for message in messages for part in message.parts]
     return [part.content for part in parts if isinstance(part, SystemPromptPart)]
+
+
+def read(path: str) -> str:
+    """Read a file, whose text is always the same."""
+    return "text"
+
+
+def loop(times: int, tool: str = "read", arguments: Any = None, first: int = 0) -> list[ModelResponse]:
+    """Give the messages of a model that asks for one thing over and over."""
+    return [called((tool, arguments or {"path": "/a"}, f"c{number}")) for number in range(first, first + times)]
+
+
+def agent_of(guard: Guard, said: Any, *more: Any, **options: Any) -> Any:
+    """Give a guarded agent whose model says these messages, with more capabilities and other options."""
+    return Agent(
+        model_of(said),
+        **{"tools": [read], "name": "helper", **options},
+        capabilities=[WheelspinCapability(guard), *more],
+    )
+
+
+def run(agent: Any, prompt: str | None = "go", **more: Any) -> Any:
+    """Run an agent for as long as it wants."""
+    return asyncio.run(agent.run(prompt, usage_limits=UsageLimits(request_limit=None), **more))
+
+
+def resumed(guard: Guard, said: list[ModelResponse], result_of: Any, **options: Any) -> list[Any]:
+    """Run an agent whose calls others settle, one run for each of them, and give what it said in each."""
+    agent = agent_of(guard, said, output_type=[str, DeferredToolRequests], **options)
+    done = [run(agent)]
+    while isinstance(done[-1].output, DeferredToolRequests):
+        results = result_of(done[-1].output)
+        done.append(run(agent, None, message_history=done[-1].all_messages(), deferred_tool_results=results))
+    return done
+
+
+def approved(requests: DeferredToolRequests) -> DeferredToolResults:
+    """Approve everything."""
+    return DeferredToolResults(approvals={call.tool_call_id: True for call in requests.approvals})
+
+
+def summarized(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """Put a summary in place of some messages, as a history processor that summarizes."""
+    if len(messages) < 30:
+        return messages
+    summary = ModelResponse([CompactionPart(f"what was done until {messages[-2].timestamp}")])
+    return [messages[0], summary, *messages[-18:]]
+
+
+def halved(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """Drop most messages."""
+    return [messages[0], *messages[-2:]] if len(messages) >= 14 else messages
 
 
 def play(script: Script, guard: Guard | None) -> AdapterRun:
