@@ -16,15 +16,12 @@ from pydantic_ai import (
     DeferredToolResults,
     FunctionToolset,
     ModelRetry,
-    RunContext,
-    Tool,
-    ToolDenied,
     ToolReturn,
 )
 from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls, ProcessHistory
 from pydantic_ai.exceptions import SkipToolExecution
 from pydantic_ai.messages import CompactionPart, ModelRequest, ModelResponse, TextPart, UserPromptPart
-from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.tools import RunContext, Tool, ToolDefinition, ToolDenied
 from pydantic_ai.toolsets import ExternalToolset
 
 from tests.frameworks.pages import run_example, run_page
@@ -79,16 +76,16 @@ def test_a_warning_stands_behind_the_results_and_a_block_is_a_failed_one() -> No
 
 def test_typed_results_stay_as_they_are() -> None:
     """With the warning, too; what is for the application alone does not count."""
-
     page, numbers = Page(text="text"), iter(range(99))
 
     def fetch(path: str) -> ToolReturn[Page]:
         return ToolReturn(page, metadata={"took": next(numbers)})
 
-    done = run(agent_of(Guard(), loop(11, "fetch"), tools=[fetch]))
+    done = run(agent_of(Guard(), loop(21, "fetch"), tools=[fetch]))
+    *given, blocked = answers(done.all_messages())
 
-    assert all(part.content is page for part in answers(done.all_messages()))
-    assert len(notes(done.all_messages())) == 1
+    assert all(part.content is page for part in given)
+    assert (len(notes(done.all_messages())), blocked.outcome) == (1, "failed")
 
 
 def test_an_output_tool_is_no_call() -> None:
@@ -223,9 +220,8 @@ def test_a_loop_of_calls_that_are_to_be_approved_is_one_run() -> None:
     """Nobody is asked to approve a call that is blocked."""
     guard, ran = Guard(), []
 
-    def write(path: str) -> str:
+    def write(path: str) -> None:
         ran.append(path)
-        return "done"
 
     done = resumed(guard, loop(25, "write"), approved, tools=[Tool(write, requires_approval=True)])
     record = guard.records()[0]
@@ -295,10 +291,12 @@ def test_a_warning_is_not_lost_where_a_run_is_put_off() -> None:
     """It is in the history with which the run goes on."""
     write = Tool(read, name="write", requires_approval=True)
     last = called(("read", {"path": "/a"}, "c10"), ("write", {"path": "/b"}, "w"))
-    done = resumed(Guard(), [*loop(10), last], approved, tools=[read, write])
+    guard = Guard()
+    done = resumed(guard, [*loop(10), last], approved, tools=[read, write])
 
     assert len(done) == 2
     assert len(notes(done[0].all_messages())) == 1
+    assert guard.records()[0].calls == 12
 
 
 def test_tools_of_toolsets_are_guarded_by_the_names_that_the_model_sees() -> None:
@@ -310,18 +308,26 @@ def test_tools_of_toolsets_are_guarded_by_the_names_that_the_model_sees() -> Non
     assert "`files_read`" in answers(done.all_messages())[-1].content
 
 
-def test_a_result_that_another_capability_gives_counts_as_the_tools() -> None:
-    """The guard stands outside of the others."""
+def test_a_result_that_other_capabilities_give_counts_as_the_tools() -> None:
+    """As the model gets it: the guard stands outside of the others, wherever it is in the list."""
+    numbers = iter(range(99))
 
     class Cache(AbstractCapability[Any]):
-        async def before_tool_execute(self, ctx: Any, **call: Any) -> Any:
-            raise SkipToolExecution("cached")
+        async def wrap_tool_execute(self, ctx: Any, **call: Any) -> Any:
+            raise SkipToolExecution(f"cached {next(numbers)}")
 
-    guard = Guard()
-    done = run(Agent(model_of(loop(21)), tools=[read], capabilities=[Cache(), WheelspinCapability(guard)]))
+    class Cut(AbstractCapability[Any]):
+        async def wrap_tool_execute(self, ctx: Any, *, args: Any, handler: Any, **call: Any) -> Any:
+            try:
+                return await handler(args)
+            except SkipToolExecution as skipped:
+                raise SkipToolExecution(skipped.result[:6]) from None
 
-    assert answers(done.all_messages())[0].content == "cached"
-    assert (guard.records()[0].warnings, guard.records()[0].blocks) == (1, 1)
+    guarding = [Cut(), WheelspinCapability(), Cache()]
+    parts = answers(run(Agent(model_of(loop(21)), tools=[read], capabilities=guarding)).all_messages())
+
+    assert [part.content for part in parts[:20]] == ["cached"] * 20
+    assert parts[-1].outcome == "failed"
 
 
 def test_a_cancelled_call_has_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,21 +347,15 @@ def test_a_cancelled_call_has_no_outcome(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (guard.records()[0].calls, told) == (1, [])
 
 
-@pytest.mark.parametrize("processor", [summarized, halved])
-def test_a_loop_that_survives_a_compaction_ends_the_run(processor: Any) -> None:
-    """A new summary arms the guard, and so does a history that loses half of its messages."""
-    with pytest.raises(ToolLoopError) as ended:
-        run(agent_of(Guard(), loop(60), ProcessHistory(processor)))
-    assert ended.value.code == "compaction_loop_persisted"
-
-
-def test_a_compaction_by_the_provider_arms_the_guard() -> None:
-    """It comes in a message of the model."""
+@pytest.mark.parametrize("processors", [[ProcessHistory(summarized)], [ProcessHistory(halved)], []])
+def test_a_loop_that_survives_a_compaction_ends_the_run(processors: list[Any]) -> None:
+    """A new summary arms the guard, a provider's own as well, and so does a history that loses half of its messages."""
     said = loop(60)
-    said[5] = ModelResponse([CompactionPart(id="cmp_1", provider_name="function"), *said[5].parts])
+    if not processors:
+        said[5] = ModelResponse([CompactionPart(id="cmp_1", provider_name="function"), *said[5].parts])
 
     with pytest.raises(ToolLoopError) as ended:
-        run(agent_of(Guard(), said))
+        run(agent_of(Guard(), said, *processors))
     assert ended.value.code == "compaction_loop_persisted"
 
 
@@ -393,7 +393,6 @@ def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch
 
 def test_the_page_and_the_example_work() -> None:
     """The example shows a warning, a block and the end."""
-    scope: Any = run_page("pydantic_ai")
-    assert "text of" in scope["result"].output
+    assert "text of" in str(run_page("pydantic_ai")["result"])
     out = run_example("pydantic_ai_agent")
     assert [word for word in ("warned", "blocked", "ended") if f"{word}: " in out] == ["warned", "blocked", "ended"]
