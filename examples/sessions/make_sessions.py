@@ -317,11 +317,90 @@ def events() -> Iterator[dict[str, Any]]:
         yield {"type": "result", "id": f"c{number}", "run": "r2", "result": f"page {number}"}
 
 
+class QwenCode:
+    """Lines of a Qwen Code session."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+
+    def _line(self, kind: str, provenance: str, **fields: Any) -> None:
+        number = len(self.lines)
+        self.lines.append(
+            {
+                "uuid": f"u{number}",
+                "parentUuid": f"u{number - 1}" if number else None,
+                "sessionId": "3b9d6c52-0000-4000-8000-000000000001",
+                "timestamp": _time(number),
+                "type": kind,
+                "provenance": provenance,
+                "cwd": CWD,
+                "version": "0.24.4",
+                **fields,
+            }
+        )
+
+    def _model(self, part: dict[str, Any]) -> None:
+        read = 9_000 + 110 * len(self.lines)
+        used = {"promptTokenCount": read, "candidatesTokenCount": 45, "totalTokenCount": read + 45}
+        message = {"role": "model", "parts": [part]}
+        self._line("assistant", "assistant_output", model=MODEL, message=message, usageMetadata=used)
+
+    def prompt(self, text: str) -> None:
+        """The user writes."""
+        self._line("user", "real_user", message={"role": "user", "parts": [{"text": text}]})
+
+    def call(self, tool: str, arguments: dict[str, Any], kind: str = "", **response: str) -> None:
+        """The model asks for a call, and it comes back."""
+        name = f"call_{len(self.lines)}"
+        self._model({"functionCall": {"id": name, "name": tool, "args": arguments}})
+        told = {"callId": name, "status": "error" if "error" in response else "success"}
+        told |= {"errorType": kind} if kind else {}
+        parts = [{"functionResponse": {"id": name, "name": tool, "response": response}}]
+        self._line("tool_result", "tool_result", message={"role": "user", "parts": parts}, toolCallResult=told)
+
+    def shell(self, command: str, output: str, code: int = 0) -> None:
+        """The model asks for a command."""
+        shown = f"Command: {command}\nDirectory: (root)\nOutput: {output}\nError: (none)\nExit Code: {code}\n"
+        response = {"error" if code else "output": f"{shown}Signal: (none)\nProcess Group PGID: (none)"}
+        kind = "shell_execute_error" if code else ""
+        self.call("run_shell_command", {"command": command, "description": "Run the build"}, kind, **response)
+
+    def compacted(self) -> None:
+        """The context is shortened."""
+        history = [{"role": "user", "parts": [{"text": "<summary>The build fails.</summary>"}]}]
+        payload = {"info": {"compressionStatus": 1}, "compressedHistory": history}
+        self._line("system", "system", subtype="chat_compression", systemPayload=payload)
+
+    def say(self, text: str) -> None:
+        """The model answers."""
+        self._model({"text": text})
+
+
+def qwen_code() -> Iterator[dict[str, Any]]:
+    """Work; then a build that fails as before, three times after a compaction."""
+    session = QwenCode()
+    session.prompt("Show the stock of each article on its page.")
+    for number in range(4):
+        page = {"file_path": f"{CWD}/pages/{number}.ts", "old_string": "price", "new_string": "price, stock"}
+        session.call("edit", page, output=f"The file: {CWD}/pages/{number}.ts has been updated.")
+    session.shell("npm run build", "built 4 pages")
+    session.say("Each page shows the stock.")
+    session.prompt("Now with the size of the parcel.")
+    session.call("parcel_size", {}, "tool_not_registered", error='Tool "parcel_size" not found in registry.')
+    for _ in range(3):
+        session.shell("npm run build", "error TS2304: Cannot find name 'parcel'.", 2)
+    session.compacted()
+    for _ in range(5):
+        session.shell("npm run build", "error TS2304: Cannot find name 'parcel'.", 2)
+    yield from session.lines
+
+
 LINES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
     "claude-code.jsonl": claude_code,
     "codex.jsonl": codex,
     "gemini-cli.jsonl": gemini_cli,
     "openclaw.jsonl": openclaw,
+    "qwen-code.jsonl": qwen_code,
     "events.jsonl": events,
 }
 DOCUMENTS: dict[str, Callable[[], list[dict[str, Any]]]] = {

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.agents.conftest import Ended, Home
+from tests.agents.conftest import Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 
 SHELL = "run_shell_command"
 ECHO: list[Ask] = [(SHELL, {"command": "echo hi", "description": "say hi"})]
 QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
 WARNED = "Loop detected: `run_shell_command` was called 2 times in a row"
+SEES_PICTURES = "qwen3-vl-plus"
+"""A model that Qwen Code shows pictures."""
 BLOCKED = "Loop detected: `run_shell_command` was called 3 times in a row"
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mP4z8CAFTEMLQkAKP8/wc53yE8AAAAASUVORK5CYII="
 
 
 @pytest.fixture
 def qwen(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
     """Give what runs a prompt in a guarded Qwen Code, with settings of the user's own."""
 
-    def run(scripted: ScriptedModel, *flags: str, **settings: Any) -> Ended:
+    def run(scripted: ScriptedModel, *flags: str, name: str = "scripted", **settings: Any) -> Ended:
         place = home.path / ".qwen" / "settings.json"
         if not place.exists():
             place.parent.mkdir()
@@ -32,7 +37,7 @@ def qwen(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
             [program("qwen-code"), "-p", "run the command", "--yolo", "--output-format", "stream-json", *flags],
             OPENAI_BASE_URL=f"{scripted.url}/v1",
             OPENAI_API_KEY="none",
-            OPENAI_MODEL="scripted",
+            OPENAI_MODEL=name,
             QWEN_CODE_NO_RELAUNCH="true",
         )
 
@@ -41,6 +46,17 @@ def qwen(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
 
 def _anew(turn: int) -> list[Ask]:
     return [(SHELL, {"command": "echo hi", "description": f"try {turn}"})]
+
+
+def _transcripts(home: Home) -> list[Path]:
+    """Give the file of the main agent's session, and then those of its sub-agents."""
+    sessions = home.path / ".qwen" / "projects"
+    return [*sessions.glob("*/chats/*.jsonl"), *sessions.glob("*/subagents/*/*.jsonl")]
+
+
+def _seen(home: Home) -> list[tuple[str, int, int]]:
+    """Give what a replay of the main agent's session would have done, at which call and how often."""
+    return [(action, call, times) for action, call, _, times in replayed(_transcripts(home)[0], "early")]
 
 
 def _counts(record: dict[str, Any]) -> tuple[int, int, int]:
@@ -67,6 +83,7 @@ def test_a_loop_is_ended_and_the_next_prompt_is_guarded_anew(home: Home, qwen: C
         assert texts[first + 3].startswith(BLOCKED)
     assert "one blocked call followed another" in texts[9]
     assert [_counts(record) for record in home.records()] == [(4, 1, 1), (10, 1, 7)]
+    assert _seen(home) == [("warn", 3, 1), ("block", 4, 6), ("abort", 10, 1), ("warn", 3, 1), ("block", 4, 1)]
     assert home.log() == ""
 
 
@@ -81,6 +98,31 @@ def test_work_is_left_alone(home: Home, qwen: Callable[..., Ended]) -> None:
 
     assert (ended.code, ended.lines()[-1]["result"]) == (0, "done")
     assert [_counts(record) for record in home.records()] == [(25, 0, 0)]
+    assert _seen(home) == []
+    assert home.log() == ""
+
+
+def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, qwen: Callable[..., Ended]) -> None:
+    """A picture, what is too long to be shown, failures: with the advice beside it and without."""
+    picture, long = home.work / "dot.png", home.work / "long.txt"
+    picture.write_bytes(b64decode(PICTURE))
+    long.write_text("".join(f"line {number}\n" for number in range(9000)))
+    asked: list[Ask] = [
+        ("read_file", {"file_path": str(picture)}),
+        (SHELL, {"command": "cat long.txt"}),
+        (SHELL, {"command": "exit 3"}),
+        ("read_file", {"file_path": str(home.work / "missing.txt")}),
+    ]
+    with ScriptedModel(lambda turn: [asked[turn // 4]] if turn < 16 else []) as model:
+        qwen(model, name=SEES_PICTURES)
+        told = [number for number, (text, _) in enumerate(model.shown()) if "Loop detected" in text]
+        assert "Tool output was too large" in model.shown()[6].text
+        assert "data:image" in model.heard()
+
+    assert told == [number for first in range(0, 16, 4) for number in (first + 2, first + 3)]
+    seen = [(action, call, 1) for call in (3, 7, 11, 15) for action, call in (("warn", call), ("block", call + 1))]
+    assert _seen(home) == seen
+    assert [_counts(record) for record in home.records()] == [(16, 4, 4)]
     assert home.log() == ""
 
 
@@ -97,6 +139,10 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, qwen: Callab
     assert (ended.code, model.turns, ended.lines()[-1]["result"]) == (0, 8, "")
     (record,) = home.records()
     assert (record["calls"], record["code"], record["ended_at_call"]) == (8, "compaction_loop_persisted", 8)
+    assert [sighting[:3] for sighting in replayed(_transcripts(home)[0], "early")] == [
+        ("warn", 8, "immediate_repeat"),
+        ("abort", 8, "compaction_loop_persisted"),
+    ]
     assert home.log() == ""
 
 
@@ -116,7 +162,8 @@ def test_calls_that_are_never_asked_about_are_seen(home: Home, qwen: Callable[..
     assert "`frobnicate` was called 4 times although there is no such tool" in texts[4]
     assert "`read_file` has failed 4 times" in texts[9]
     assert texts[14].startswith('This "run_shell_command" invocation was denied by permission rules.')
-    assert home.records()[0]["calls"] == 15
+    assert [_counts(record) for record in home.records()] == [(15, 2, 1)]
+    assert _seen(home) == [("block", 5, 1), ("warn", 10, 1), ("warn", 15, 1)]
     assert home.log() == ""
 
 
@@ -130,6 +177,9 @@ def test_a_sub_agent_is_not_ended(home: Home, qwen: Callable[..., Ended]) -> Non
     main, sub = sorted(home.records(), key=lambda record: record["agent_id"] or "")
     assert (main["calls"], main["ended_at_call"]) == (1, None)
     assert (sub["calls"], sub["blocks"], sub["ended_at_call"]) == (12, 9, 10)
+    (transcript,) = _transcripts(home)[1:]
+    assert _seen(home) == []
+    assert [sighting[:2] for sighting in replayed(transcript, "early")] == [("warn", 3), ("block", 4), ("abort", 10)]
     assert home.log() == ""
 
 

@@ -200,7 +200,8 @@ class TestReplay:
         code, out, err = _run(capsys, "replay", wrong, SESSIONS / "events.jsonl")
 
         assert code == 2
-        assert err.startswith(f"wheelspin: {wrong}: this is no session that Wheelspin can read. It reads Claude Code")
+        assert err.startswith(f"wheelspin: {wrong}: this is no session that Wheelspin can read. It reads ")
+        assert "Claude Code sessions" in err
         assert "not read 1 file\n1 file, 2 runs" in out
 
     def test_where_nothing_could_be_read_there_is_no_report(

@@ -164,6 +164,7 @@ def test_parallel_calls_may_finish_in_any_order() -> None:
 
 SAVED = "Tool output was too large and has been truncated.\nThe full output has been saved to: "
 HINT = "\n\nNote: this foreground command ran for 61s. Next time you run a similar long-running process, do not."
+NAMED = [{"functionResponse": {"id": "c7", "response": {"output": ""}, "parts": [{"inlineData": {}}]}}]
 PICTURE = [{"functionResponse": {"response": {"output": ""}, "parts": [{"inlineData": {}}]}}]
 
 
@@ -205,6 +206,7 @@ PICTURE = [{"functionResponse": {"response": {"output": ""}, "parts": [{"inlineD
         ("read_file", _item(1, "no", error_type="execution_denied"), Outcome.denied("no")),
         ("read_file", {**_item(1, "no"), "status": "cancelled"}, Outcome.denied("no")),
         ("read_file", {"tool_response": {"response_parts": PICTURE}}, Outcome.result(PICTURE)),
+        ("read_file", {"tool_response": {"response_parts": NAMED}}, Outcome.result(PICTURE)),
         ("read_file", {"tool_response": {"response_parts": [7]}}, Outcome.result([7])),
         ("read_file", {"tool_response": {"response_parts": [{"text": "x"}]}}, Outcome.result([{"text": "x"}])),
         (SHELL, {"tool_input": "x", "tool_response": {"response_parts": []}}, Outcome.result([])),

@@ -40,6 +40,7 @@ SAMPLES = {
     "gemini_cli": "gemini-cli.jsonl",
     "copilot_cli": "copilot-cli.jsonl",
     "openclaw": "openclaw.jsonl",
+    "qwen_code": "qwen-code.jsonl",
     "events": "events.jsonl",
     "openai_chat": "openai-chat.json",
     "anthropic_messages": "anthropic-messages.json",

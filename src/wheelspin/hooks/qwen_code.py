@@ -13,22 +13,20 @@ call in a row, hence the preset.
 
 from __future__ import annotations
 
-from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.events import ToolCall
 from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
-from wheelspin.wire.gemini import arguments_of, command_outcome, unframed
+from wheelspin.wire.gemini import arguments_of
+from wheelspin.wire.qwen_code import QWEN_TOOLS, outcome_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from wheelspin.core.events import Verdict
+    from wheelspin.core.events import Outcome, Verdict
 
 __all__ = ["HOOK"]
-
-_DENIED = "execution_denied"
 
 
 class QwenCode(Hook):
@@ -37,11 +35,7 @@ class QwenCode(Hook):
     __slots__ = ()
 
     name = "qwen-code"
-    tools = TOOLS.extended(
-        ignored={"run_shell_command": ["description"], "agent": ["description"]},
-        polls=["list_agents", "task_list"],
-        plans=["todo_write"],
-    )
+    tools = QWEN_TOOLS
     preset = "early"
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
@@ -101,30 +95,8 @@ def _outcome(call: ToolCall, item: Mapping[str, Any]) -> Outcome | None:
     response = item.get("tool_response")
     if not isinstance(response, dict):
         return None
-    shown = _shown(response)
-    kind = _text(response.get("error_type"))
-    if kind == "tool_not_registered":
-        return Outcome.unknown_tool(shown)
-    if kind == _DENIED or item.get("status") == "cancelled":
-        return Outcome.denied(shown)
-    failed = item.get("status") == "error"
-    if call.tool == "run_shell_command" and isinstance(shown, str):
-        command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
-        return command_outcome(shown, command, failed=failed)
-    return Outcome.error(shown, kind) if failed else Outcome.result(shown)
-
-
-def _shown(response: Mapping[str, Any]) -> Any:
-    """Give what the model is shown: a text, where it is nothing but one."""
-    parts = response.get("response_parts")
-    if not isinstance(parts, list) or len(parts) != 1 or not isinstance(parts[0], dict):
-        return parts
-    answer = parts[0].get("functionResponse")
-    said = answer.get("response") if isinstance(answer, dict) and "parts" not in answer else None
-    if not isinstance(said, dict) or len(said) != 1:
-        return parts
-    text = said.get("output", said.get("error"))
-    return unframed(text) if isinstance(text, str) else parts
+    parts, kind = response.get("response_parts"), _text(response.get("error_type"))
+    return outcome_of(call, parts, _text(item.get("status")), kind)
 
 
 def _text(value: object) -> str:

@@ -17,10 +17,12 @@ from wheelspin.transcripts.events import Events
 from wheelspin.transcripts.gemini_cli import GeminiCli
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.transcripts.openclaw import OpenClaw
+from wheelspin.transcripts.qwen_code import QwenCode
 
 __all__ = ["READERS", "reader_for"]
 
 READERS: tuple[Reader, ...] = (
+    QwenCode(),
     ClaudeCode(),
     Codex(),
     GeminiCli(),
