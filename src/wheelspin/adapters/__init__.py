@@ -8,5 +8,6 @@ ADAPTERS = (
     "callables",
     "langchain",
     "pydantic_ai",
+    "strands",
 )
 """The members of the family, by the names of their files."""
