@@ -42,6 +42,7 @@ FRAMEWORKS = (
     Framework("langchain", ("langchain==1.2.10", "langgraph==1.0.8", "langgraph-prebuilt==1.0.7"), "oldest"),
     Framework("pydantic_ai", ("pydantic-ai-slim==2.68.0",)),
     Framework("pydantic_ai", ("pydantic-ai-slim==2.16.0",), "oldest"),
+    Framework("claude_agent_sdk", ("claude-agent-sdk==0.2.189",)),
     Framework("strands", ("strands-agents==1.62.0",)),
     Framework("strands", ("strands-agents==1.51.0",), "oldest"),
 )

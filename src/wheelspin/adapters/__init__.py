@@ -6,6 +6,7 @@ __all__ = ["ADAPTERS"]
 
 ADAPTERS = (
     "callables",
+    "claude_agent_sdk",
     "langchain",
     "pydantic_ai",
     "strands",
