@@ -115,25 +115,26 @@ class Compactions:
     def __init__(self, guard: Guard, most: int = 2000) -> None:
         self._guard = guard
         self._most = most
-        self._seen: dict[str | None, frozenset[Hashable]] = {}
+        self._seen: dict[tuple[str | None, str | None], frozenset[Hashable]] = {}
         self._lock = Lock()
 
-    def look(self, session_id: str | None, marks: Iterable[Hashable]) -> None:
+    def look(self, session_id: str | None, marks: Iterable[Hashable], *, agent_id: str | None = None) -> None:
         """
         Look for new marks; those that are there when a session is seen first are from before, and arm nothing.
 
         Args:
             session_id: The session.
             marks: What tells one compaction from another: the ids of the summaries that are in the conversation.
+            agent_id: The agent, where the calls of the session name one.
         """
         found = frozenset(marks)
         with self._lock:
-            known = self._seen.pop(session_id, found)
-            self._seen[session_id] = found
+            known = self._seen.pop((session_id, agent_id), found)
+            self._seen[session_id, agent_id] = found
             if len(self._seen) > self._most:
                 del self._seen[next(iter(self._seen))]
         if not found <= known:
-            self._guard.compacted(session_id)
+            self._guard.compacted(session_id, agent_id=agent_id)
 
 
 def with_advice(result: Any, advice: str) -> Any:
