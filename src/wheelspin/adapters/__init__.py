@@ -7,6 +7,7 @@ __all__ = ["ADAPTERS"]
 ADAPTERS = (
     "callables",
     "claude_agent_sdk",
+    "google_adk",
     "langchain",
     "pydantic_ai",
     "strands",
