@@ -45,6 +45,8 @@ FRAMEWORKS = (
     Framework("claude_agent_sdk", ("claude-agent-sdk==0.2.189",)),
     Framework("strands", ("strands-agents==1.62.0",)),
     Framework("strands", ("strands-agents==1.51.0",), "oldest"),
+    Framework("agent_framework", ("agent-framework-core==1.23.0",)),
+    Framework("agent_framework", ("agent-framework-core==1.17.0",), "oldest"),
     Framework("google_adk", ("google-adk==2.13.0",)),
     Framework("google_adk", ("google-adk==1.39.1",), "oldest"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["ADAPTERS"]
 
 ADAPTERS = (
+    "agent_framework",
     "callables",
     "claude_agent_sdk",
     "google_adk",
