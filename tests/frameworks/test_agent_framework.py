@@ -20,6 +20,7 @@ from agent_framework import (
     tool,
 )
 
+from tests.frameworks.guards import Told
 from tests.frameworks.pages import run_example, run_page
 from tests.frameworks.players.agent_framework import (
     Client,
@@ -33,25 +34,13 @@ from tests.frameworks.players.agent_framework import (
     shown_to,
     tools_of,
 )
-from wheelspin import Guard, Outcome, ToolCall, Verdict
+from wheelspin import Guard
 from wheelspin.adapters.agent_framework import WheelspinMiddleware, guarded_compaction
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import ScriptedCall, check_adapter
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*experimental:FutureWarning")
 LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(60)]
-
-
-class Told(Guard):
-    """A guard that keeps the kinds of the outcomes that it is told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kinds: list[str] = []
-
-    def after(self, call: ToolCall, outcome: Outcome) -> Verdict:
-        self.kinds.append(outcome.kind)
-        return super().after(call, outcome)
 
 
 def _agent(guard: Guard, script: Any = LOOP, *, says: Any = None, tools: Any = None, **more: Any) -> Any:
@@ -61,6 +50,16 @@ def _agent(guard: Guard, script: Any = LOOP, *, says: Any = None, tools: Any = N
 
 def _run(agent: Any, message: Any = "go", **more: Any) -> Any:
     return asyncio.run(agent.run(message, **more))
+
+
+def _streamed(agent: Any, **more: Any) -> Any:
+    async def run() -> Any:
+        streamed = agent.run("go", stream=True, **more)
+        async for _ in streamed:
+            pass
+        return await streamed.get_final_response()
+
+    return asyncio.run(run())
 
 
 def _several(*scripts: Any) -> Any:
@@ -88,15 +87,8 @@ def test_the_error_that_ends_a_run_leaves_the_agent(stream: bool) -> None:
     agent = _agent(guard)
     session = agent.create_session()
 
-    async def run() -> None:
-        if not stream:
-            await agent.run("go", session=session)
-        else:
-            async for _ in agent.run("go", session=session, stream=True):
-                pass
-
     with pytest.raises(ToolLoopError) as ended:
-        asyncio.run(run())
+        _streamed(agent, session=session) if stream else _run(agent, session=session)
     assert ended.value.code == "global_circuit_breaker"
     assert isinstance(ended.value, MiddlewareFailure)
     assert guard.records()[0].calls == 31
@@ -187,6 +179,18 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
     assert any("Loop detected" in text for (text,) in shown.values())
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_calls_name_the_message_that_asked_for_them(stream: bool) -> None:
+    """Those of one message name the same."""
+    guard = Told()
+    script = [[ScriptedCall(f"{path}{n}", "read", f"/{path}{n}", "text") for path in "ab"] for n in range(3)]
+    _streamed(_agent(guard, script)) if stream else _run(_agent(guard, script))
+
+    turns = [{guard.turns[f"a{n}"], guard.turns[f"b{n}"]} for n in range(3)]
+    assert [len(turn) for turn in turns] == [1, 1, 1]
+    assert len(set.union(*turns) - {None}) == 3
+
+
 def _truncation() -> TruncationStrategy:
     return TruncationStrategy(max_n=16, compact_to=4)
 
@@ -200,31 +204,29 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(place: str, stream: bool
     of_run = {"compaction_strategy": _truncation()} if place == "run" else {}
     agent = agent_of(client, tools_of(LOOP, []), Guard(), on_abort="end", **of_agent)
 
-    async def run() -> Any:
-        if not stream:
-            return await agent.run("go", **of_run)
-        streamed: Any = agent.run("go", stream=True, **of_run)
-        async for _ in streamed:
-            pass
-        return await streamed.get_final_response()
-
-    assert ended_with(asyncio.run(run())) == "compaction_loop_persisted"
+    done = _streamed(agent, **of_run) if stream else _run(agent, **of_run)
+    assert ended_with(done) == "compaction_loop_persisted"
 
 
 @pytest.mark.parametrize(("wrapped", "ended"), [(True, "compaction_loop_persisted"), (False, None)])
-def test_a_compaction_provider_arms_the_guard_where_its_strategy_is_wrapped(wrapped: bool, ended: str | None) -> None:
-    """What it does before a run is for that run."""
-    strategy = SummarizationStrategy(client=Client(iter([answer("summary")] * 99)), target_count=2, threshold=2)
-    provider = CompactionProvider(before_strategy=guarded_compaction(strategy) if wrapped else strategy)
+@pytest.mark.parametrize("run", [_run, _streamed])
+@pytest.mark.parametrize("when", ["before_strategy", "after_strategy"])
+def test_a_compaction_provider_arms_the_guard_where_its_strategy_is_wrapped(
+    run: Any, wrapped: bool, ended: str | None, when: str
+) -> None:
+    """What it does before a run, or after the one before, is for that run."""
+    strategy: Any = SummarizationStrategy(client=Client(iter([answer("summary")] * 99)), target_count=2, threshold=2)
+    compaction = CompactionProvider(**{when: guarded_compaction(strategy) if wrapped else strategy})
+    providers = [InMemoryHistoryProvider(), compaction]
     agent = _agent(
         Guard(),
         says=_several(LOOP[:4], LOOP[4:9]),
         on_abort="end",
-        context_providers=[InMemoryHistoryProvider(), provider],
+        context_providers=providers if when == "before_strategy" else providers[::-1],
     )
     session = agent.create_session()
-    assert ended_with(_run(agent, session=session)) is None
-    assert ended_with(_run(agent, session=session)) == ended
+    assert ended_with(run(agent, session=session)) is None
+    assert ended_with(run(agent, session=session)) == ended
 
 
 def test_a_compaction_outside_of_a_guarded_run_arms_nothing() -> None:
@@ -319,6 +321,22 @@ def test_a_call_that_waits_for_approval_has_no_outcome(approved: bool, kinds: li
     assert guard.kinds == []
     _run(agent, Message("user", [asking.to_function_approval_response(approved)]), session=session)
     assert guard.kinds == kinds
+
+
+def test_a_result_that_asks_for_approval_is_no_outcome() -> None:
+    """Middleware may ask for it, too."""
+
+    class Asks(FunctionMiddleware):
+        async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
+            call = Content.from_function_call("c0", "read", arguments={"path": "/a"})
+            context.result = Content.from_function_approval_request("c0", call)
+
+    guard = Told()
+    agent = _agent(guard, LOOP[:1])
+    agent.middleware = [*agent.middleware, Asks()]
+
+    assert len(_run(agent).user_input_requests) == 1
+    assert guard.kinds == []
 
 
 def _two(guard: Guard, on_abort: str) -> Any:

@@ -18,6 +18,7 @@ from google.adk.tools import AgentTool, FunctionTool, LongRunningFunctionTool
 from google.adk.version import __version__
 from google.genai import types
 
+from tests.frameworks.guards import Told
 from tests.frameworks.pages import run_example, run_page
 from tests.frameworks.players.google_adk import (
     Line,
@@ -36,7 +37,7 @@ from tests.frameworks.players.google_adk import (
     shown_in,
     transfers,
 )
-from wheelspin import Guard, Outcome, ToolCall, Verdict
+from wheelspin import Guard
 from wheelspin.adapters.google_adk import WheelspinPlugin
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import ScriptedCall, check_adapter
@@ -47,18 +48,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of what ADK itself calls
 ]
 ANSWERS_UNKNOWN_TOOLS = int(__version__.split(".")[0]) >= 2
-
-
-class Told(Guard):
-    """A guard that keeps the kinds of the outcomes that it is told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kinds: list[str] = []
-
-    def after(self, call: ToolCall, outcome: Outcome) -> Verdict:
-        self.kinds.append(outcome.kind)
-        return super().after(call, outcome)
 
 
 def _runner(guard: Guard, agent: Any, *more: BasePlugin, on_abort: str = "end", **options: Any) -> Any:
@@ -166,6 +155,15 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
     assert len(shown) == 16
     assert all(text.startswith(f"text of {call[0]}") for call, (text,) in shown.items())
     assert {call[0] for call, (text,) in shown.items() if "Loop detected" in text}
+
+
+def test_calls_name_the_event_that_asked_for_them() -> None:
+    """Those of one message name the same."""
+    guard = Told()
+    script = [[ScriptedCall(f"{path}{n}", "read", f"/{path}{n}", "text") for path in "ab"] for n in range(3)]
+    events = asyncio.run(run(_runner(guard, agent_of(script))))
+
+    assert list(guard.turns.values()) == [event.id for event in events if event.get_function_calls() for _ in "ab"]
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
