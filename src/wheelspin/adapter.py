@@ -11,7 +11,8 @@ unchanged once it was told. Whatever goes wrong in the guard, the call passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -19,7 +20,7 @@ from wheelspin.core.events import ALLOW, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
 
-__all__ = ["Compactions", "Watch", "with_advice"]
+__all__ = ["Compactions", "Watch", "passing", "with_advice"]
 
 
 class Watch:
@@ -101,6 +102,25 @@ class Watch:
             self._guard.crashed("the adapter", crash)
             return ALLOW
         return self._guard.after(self._call, made)
+
+
+@contextmanager
+def passing(guard: Guard) -> Iterator[None]:
+    """
+    Let the agent go on where the adapter crashes in this block; the guard says so (SPEC 9).
+
+    Args:
+        guard: The guard.
+
+    Raises:
+        ToolLoopError: The run is to be ended, which is no crash.
+    """
+    try:
+        yield
+    except ToolLoopError:
+        raise
+    except Exception as crash:
+        guard.crashed("the adapter", crash)
 
 
 class Compactions:

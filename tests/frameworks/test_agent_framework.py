@@ -34,7 +34,7 @@ from tests.frameworks.players.agent_framework import (
     shown_to,
     tools_of,
 )
-from wheelspin import Guard
+from wheelspin import Guard, LoopEvent
 from wheelspin.adapters.agent_framework import WheelspinMiddleware, guarded_compaction
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import ScriptedCall, check_adapter
@@ -260,13 +260,16 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_cannot_be_read_is_not_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And breaks no agent."""
-    monkeypatch.setattr("wheelspin.adapters.agent_framework._Run.watch", lambda *_: 1 / 0)
+    """And breaks no agent; the guard says so."""
+    monkeypatch.setattr(Guard, "strict", False)
+    monkeypatch.setattr("wheelspin.adapters.agent_framework._Run.call", lambda *_: 1 / 0)
     monkeypatch.setattr("wheelspin.adapters.agent_framework._Messages._look", lambda *_: 1 / 0)
-    agent = _agent(Guard(), LOOP[:35])
+    events: list[LoopEvent] = []
+    agent = _agent(Guard(listeners=[events.append]), LOOP[:35])
     _run(agent)
 
     assert len(shown_to(agent.client)) == 35
+    assert {event.kind for event in events} == {"crash"}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from tests.frameworks.players.google_adk import (
     shown_in,
     transfers,
 )
-from wheelspin import Guard
+from wheelspin import Guard, LoopEvent
 from wheelspin.adapters.google_adk import WheelspinPlugin
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import ScriptedCall, check_adapter
@@ -221,13 +221,16 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_session_of_another_shape_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the adapter cannot read it does not guard."""
+    """What the adapter cannot read it does not guard; the guard says so."""
+    events: list[LoopEvent] = []
+    monkeypatch.setattr(Guard, "strict", False)
     monkeypatch.setattr("wheelspin.adapters.google_adk._marks", lambda _: 1 / 0)
-    guard = Guard()
-    events = asyncio.run(run(_runner(guard, agent_of(LOOP[:35]))))
+    guard = Guard(listeners=[events.append])
+    done = asyncio.run(run(_runner(guard, agent_of(LOOP[:35]))))
 
-    assert len(shown_in(events)) == 35
+    assert len(shown_in(done)) == 35
     assert guard.records() == []
+    assert {event.kind for event in events} == {"crash"}
 
 
 @pytest.mark.parametrize(

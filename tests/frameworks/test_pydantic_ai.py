@@ -384,11 +384,15 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch, c
 
 @pytest.mark.parametrize("shape", ["_task", "_marks", "_answer", "_outcome"])
 def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
-    """What cannot be read is not told."""
+    """What cannot be read is not told; the guard says so."""
+    kinds: list[str] = []
+    monkeypatch.setattr(Guard, "strict", False)
     monkeypatch.setattr(adapter, shape, lambda *_, **__: 1 / 0)
-    done = run(agent_of(Guard(), [*loop(3), *loop(2, "missing", first=3)], retries=9))
+    guard = Guard(listeners=[lambda event: kinds.append(event.kind)])
+    done = run(agent_of(guard, [*loop(3), *loop(2, "missing", first=3)], retries=9))
 
     assert [part.content for part in answers(done.all_messages())[:3]] == ["text"] * 3
+    assert set(kinds) == {"crash"}
 
 
 def test_the_page_and_the_example_work() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from threading import Barrier
 from typing import Any
 
@@ -15,24 +16,19 @@ from strands.multiagent import GraphBuilder, Swarm
 
 from tests.frameworks.pages import run_example, run_page
 from tests.frameworks.players.strands import Scripted, agent_of, play, play_in_turn, play_streamed, results, said, shown
-from wheelspin import Guard
+from wheelspin import Guard, LoopEvent
 from wheelspin.adapters import strands
 from wheelspin.adapters.strands import WheelspinHooks
 from wheelspin.errors import ToolLoopError
-from wheelspin.testing import ScriptedCall, check_adapter
+from wheelspin.testing import AdapterRun, ScriptedCall, check_adapter
 
 LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(60)]
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
-    """All calls of a message are asked about before the first result is there, unless they run in turn."""
-    check_adapter(play, without=["two calls in one message"])
-    check_adapter(play_in_turn)
-
-
-def test_a_streamed_agent_does_what_the_bare_guard_says() -> None:
-    """The exception comes out of the stream."""
-    check_adapter(play_streamed, without=["two calls in one message"])
+@pytest.mark.parametrize("player", [play, play_in_turn, play_streamed])
+def test_an_agent_does_what_the_bare_guard_says(player: Callable[[Any, Guard], AdapterRun]) -> None:
+    """Whether the calls of a message run side by side or in turn; the exception comes out of a stream, too."""
+    check_adapter(player)
 
 
 def test_calls_of_one_message_run_at_the_same_time() -> None:
@@ -332,14 +328,17 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_agent_that_cannot_be_read_is_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its calls are not judged."""
-    guard = Guard()
+    """Its calls are not judged, and the guard says so."""
+    events: list[LoopEvent] = []
+    monkeypatch.setattr(Guard, "strict", False)
+    guard = Guard(listeners=[events.append])
     ran: list[str] = []
     agent = agent_of(LOOP[:15], ran, WheelspinHooks(guard))
     agent.hooks.add_callback(BeforeInvocationEvent, lambda _: monkeypatch.delattr(strands, "ToolCall"))
     agent("go")
 
     assert len(ran) == 15
+    assert {event.kind for event in events} == {"crash"}
     assert guard.records() == []
 
 

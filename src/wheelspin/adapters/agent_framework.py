@@ -8,7 +8,7 @@ answer; the session, where there is one, is the framework's.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 from uuid import uuid4
@@ -31,7 +31,7 @@ from agent_framework import (
 )
 from agent_framework.exceptions import UserInputRequiredException
 
-from wheelspin.adapter import Watch
+from wheelspin.adapter import Watch, passing
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -130,9 +130,9 @@ class _Run:
     def compacted(self) -> None:
         self.guard.compacted(self.session_id, agent_id=self.agent_id)
 
-    def watch(self, tool: str, arguments: Any, call_id: str | None) -> Watch:
+    def call(self, tool: str, arguments: Any, call_id: str | None) -> ToolCall:
         self.known.add(call_id)
-        call = ToolCall(
+        return ToolCall(
             tool,
             arguments,
             id=call_id,
@@ -141,7 +141,6 @@ class _Run:
             session_id=self.session_id,
             agent_id=self.agent_id,
         )
-        return Watch(self.guard, call)
 
     def ending(self) -> Verdict | None:
         """Give what ended the run; not once the error is on its way, since the framework may have more to send then."""
@@ -159,10 +158,7 @@ class _Calls(FunctionMiddleware):
         self._run = run
 
     async def process(self, context: FunctionInvocationContext, call_next: _Next) -> None:
-        watch = self._watch(context)
-        if watch is None:
-            await call_next()
-            return
+        watch = Watch(self._run.guard, lambda: self._call(context))
         if watch.verdict.stops:
             if watch.verdict.action is Action.ABORT and not self._run.ends:
                 raise self._run.error(watch.verdict)
@@ -177,10 +173,8 @@ class _Calls(FunctionMiddleware):
             raise
         self._returned(watch, context)
 
-    def _watch(self, context: FunctionInvocationContext) -> Watch | None:
-        with suppress(Exception):  # a context of another shape: the call passes
-            return self._run.watch(context.function.name, context.arguments, context.metadata.get("call_id"))
-        return None
+    def _call(self, context: FunctionInvocationContext) -> ToolCall:
+        return self._run.call(context.function.name, context.arguments, context.metadata.get("call_id"))
 
     def _raised(self, watch: Watch, context: FunctionInvocationContext, error: Exception) -> None:
         advice = watch.verdict.advice
@@ -215,7 +209,7 @@ class _Messages(ChatMiddleware):
         self._sent = 0
 
     async def process(self, context: ChatContext, call_next: _Next) -> None:
-        with suppress(Exception):
+        with passing(self._run.guard):
             self._look(context.messages)
         ending = self._run.ending()
         if ending is not None:
@@ -228,7 +222,7 @@ class _Messages(ChatMiddleware):
 
         def asked(part: Any) -> Any:
             """Note to which message of the model its calls belong."""
-            with suppress(Exception):
+            with passing(self._run.guard):
                 calls = [content.call_id for content in part.contents if content.type == "function_call"]
                 self._run.turns.update(dict.fromkeys(calls, turn))
             return part
@@ -255,7 +249,7 @@ class _Messages(ChatMiddleware):
                 _show(result, [*_items(result.result), Content.from_text(advice)])
 
     def _tell_unknown(self, result: Content, call: Content) -> None:
-        watch = self._run.watch(str(call.name), call.parse_arguments(), call.call_id)
+        watch = Watch(self._run.guard, self._run.call(str(call.name), call.parse_arguments(), call.call_id))
         if watch.verdict.stops:
             _show(result, [Content.from_text(watch.verdict.advice)])
             return

@@ -13,6 +13,7 @@ from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, Message, ResultMessage
 
+from wheelspin.adapter import passing
 from wheelspin.core.events import Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -101,11 +102,10 @@ class _Watch:
         self._guard = guard
 
     async def __call__(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
-        try:
+        reply = None
+        with passing(self._guard):
             event = HOOK.event(payload)
-        except Exception:
-            event = None  # of another shape than is known: it passes
-        reply = None if event is None else HOOK.reply(event, act(event, self._guard))
+            reply = None if event is None else HOOK.reply(event, act(event, self._guard))
         return {} if reply is None else {_PYTHON.get(key, key): value for key, value in reply.items()}
 
 

@@ -22,7 +22,7 @@ from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from wheelspin.adapter import Compactions, Watch, with_advice
+from wheelspin.adapter import Compactions, Watch, passing, with_advice
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -92,7 +92,7 @@ class WheelspinPlugin(BasePlugin):
     async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
         """Add the advice of a warning to the result that goes to the session and the model."""
         if self._advices:
-            with suppress(Exception):
+            with passing(self.guard):
                 self._advise(event)
         return None
 
@@ -112,14 +112,12 @@ class WheelspinPlugin(BasePlugin):
         )
 
     def _watch(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> Watch | None:
-        try:
+        with passing(self.guard):
             call = self._call(tool, tool_args, context)
-        except Exception:  # a context of another shape: the call passes
-            return None
-        if call.id is None:  # a node of a workflow: no model asked for it
-            return None
-        watch = self._watches[context] = Watch(self.guard, call)
-        return watch
+            if call.id is not None:  # without one it is a node of a workflow: no model asked for it
+                watch = self._watches[context] = Watch(self.guard, call)
+                return watch
+        return None
 
     def _call(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> ToolCall:
         session = context.session
@@ -154,10 +152,9 @@ class WheelspinPlugin(BasePlugin):
                 response.response = with_advice(dict(response.response or {}), advice)
 
     def _ending(self, context: CallbackContext) -> Verdict | None:
-        try:
+        with passing(self.guard):
             return self.guard.ending(_run(context), context.session.id, agent_id=context.agent_name)
-        except Exception:
-            return None
+        return None
 
 
 def _run(context: CallbackContext) -> str:

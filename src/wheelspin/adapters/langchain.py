@@ -19,7 +19,7 @@ from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
-from wheelspin.adapter import Compactions, Watch, with_advice
+from wheelspin.adapter import Compactions, Watch, passing, with_advice
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -83,12 +83,10 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
     def _last_word(self, request: Any) -> AIMessage | None:
         if not self._ends:
             return None
-        try:
+        ending = None
+        with passing(self.guard):
             run = request.state.get("wheelspin_run")
             ending = self.guard.ending(run, _thread_of(get_config()) or run)
-        except Exception as crash:
-            self.guard.crashed("the adapter", crash)
-            return None
         return None if ending is None else AIMessage(ending.reason)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:

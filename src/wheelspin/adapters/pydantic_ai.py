@@ -8,7 +8,6 @@ results of deferred calls, goes on with the run before it. The conversation is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from copy import copy
 from functools import partial
 from typing import Any
@@ -30,7 +29,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition, ToolDenied
 
-from wheelspin.adapter import Watch
+from wheelspin.adapter import Watch, passing
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -138,7 +137,7 @@ class _Run:
         self._size = 0
         self._marks: set[int] = set()
         if ctx is not None:
-            with suppress(Exception):
+            with passing(guard):
                 self._id = _task(ctx)
                 self._marks = set(_marks(ctx.messages))
 
@@ -184,7 +183,10 @@ class _Run:
 
     def settle(self, ctx: RunContext[Any]) -> None:
         """Tell the outcomes that no hook has seen: of unknown tools, and of deferred calls that others have settled."""
-        for request, part, call, missing in _untold(ctx, self._told):
+        untold = []
+        with passing(self._guard):
+            untold = _untold(ctx, self._told)
+        for request, part, call, missing in untold:
             watch = self._watch(ctx, call, ctx.run_step - 1)
             if watch.verdict.action is Action.ABORT:
                 raise ToolLoopError(watch.verdict)
@@ -204,10 +206,13 @@ class _Run:
             self._advices = []
 
     def _watch(self, ctx: RunContext[Any], call: ToolCallPart, step: int) -> Watch:
+        return Watch(self._guard, lambda: self._call(ctx, call, step))
+
+    def _call(self, ctx: RunContext[Any], call: ToolCallPart, step: int) -> ToolCall:
         session, agent = ctx.conversation_id, getattr(ctx.agent, "name", None)
         if self._was_compacted(ctx, step):
             self._guard.compacted(session, agent_id=agent)
-        made = ToolCall(
+        return ToolCall(
             call.tool_name,
             _arguments(call),
             id=call.tool_call_id,
@@ -216,14 +221,13 @@ class _Run:
             session_id=session,
             agent_id=agent,
         )
-        return Watch(self._guard, made)
 
     def _was_compacted(self, ctx: RunContext[Any], step: int) -> bool:
         """Tell once a step whether there is a new summary, or at most half of the messages of the step before."""
         if step == self._step:
             return False
         self._step = step
-        with suppress(Exception):
+        with passing(self._guard):
             marks, size = set(_marks(ctx.messages)), len(ctx.messages)
             compacted = not marks <= self._marks or size * 2 <= self._size
             self._marks, self._size = marks, size
@@ -260,23 +264,22 @@ def _marks(messages: Iterable[ModelMessage]) -> Iterator[int]:
 def _untold(ctx: RunContext[Any], told: set[str]) -> list[tuple[ModelRequest, Any, ToolCallPart, bool]]:
     """Give what answers the newest calls and is not told: request, part, call, and whether there is no such tool."""
     found: list[tuple[ModelRequest, Any, ToolCallPart, bool]] = []
-    with suppress(Exception):
-        requests: list[ModelRequest] = []
-        calls: dict[str, ToolCallPart] = {}
-        for message in reversed(ctx.messages):
-            if isinstance(message, ModelResponse):
-                calls = {call.tool_call_id: call for call in message.tool_calls if call.tool_call_id not in told}
-                break
-            # A request from before this run, which is only sent again, was told when it was new.
-            if message.run_id in {None, ctx.run_id}:
-                requests.insert(0, message)
-        for request in requests if calls else ():
-            for part in request.parts:
-                call = calls.get(getattr(part, "tool_call_id", "")) if part.part_kind in _ANSWERS else None
-                if call is not None and ctx.tool_manager is not None:
-                    definition = ctx.tool_manager.get_tool_def(call.tool_name)
-                    if definition is None or definition.kind != "output":
-                        found.append((request, part, call, definition is None))
+    requests: list[ModelRequest] = []
+    calls: dict[str, ToolCallPart] = {}
+    for message in reversed(ctx.messages):
+        if isinstance(message, ModelResponse):
+            calls = {call.tool_call_id: call for call in message.tool_calls if call.tool_call_id not in told}
+            break
+        # A request from before this run, which is only sent again, was told when it was new.
+        if message.run_id in {None, ctx.run_id}:
+            requests.insert(0, message)
+    for request in requests if calls else ():
+        for part in request.parts:
+            call = calls.get(getattr(part, "tool_call_id", "")) if part.part_kind in _ANSWERS else None
+            if call is not None and ctx.tool_manager is not None:
+                definition = ctx.tool_manager.get_tool_def(call.tool_name)
+                if definition is None or definition.kind != "output":
+                    found.append((request, part, call, definition is None))
     return found
 
 

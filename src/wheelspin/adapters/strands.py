@@ -22,7 +22,7 @@ from strands.hooks import (
     HookRegistry,
 )
 
-from wheelspin.adapter import Watch
+from wheelspin.adapter import Watch, passing
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -73,16 +73,14 @@ class WheelspinHooks(HookProvider):
         agent.resumes = False
 
     def _before(self, event: BeforeToolCallEvent) -> None:
-        try:
+        with passing(self.guard):
             call = self._call(event)
-        except Exception:
-            return  # of another shape than is known: it is not judged
-        if call is None:
-            return
-        watch = Watch(self.guard, call)
-        self._agent(event.agent).wait(event.tool_use["toolUseId"], watch)
-        if watch.verdict.stops:
-            event.cancel_tool = watch.verdict.advice
+            if call is None:
+                return
+            watch = Watch(self.guard, call)
+            self._agent(event.agent).wait(event.tool_use["toolUseId"], watch)
+            if watch.verdict.stops:
+                event.cancel_tool = watch.verdict.advice
 
     def _call(self, event: BeforeToolCallEvent) -> ToolCall | None:
         turn = event.invocation_state.get("event_loop_cycle_id")
