@@ -49,6 +49,7 @@ FRAMEWORKS = (
     Framework("agent_framework", ("agent-framework-core==1.17.0",), "oldest"),
     Framework("google_adk", ("google-adk==2.13.0",)),
     Framework("google_adk", ("google-adk==1.39.1",), "oldest"),
+    Framework("openai_agents", ("openai-agents==0.24.0", "mcp==2.3.0")),
 )
 
 

@@ -12,5 +12,6 @@ ADAPTERS = (
     "langchain",
     "pydantic_ai",
     "strands",
+    "openai_agents",
 )
 """The members of the family, by the names of their files."""

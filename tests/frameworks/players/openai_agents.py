@@ -1,0 +1,98 @@
+"""Plays a script in an agent of the OpenAI Agents SDK, with the SDK's own scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agents import Agent, FunctionTool, RunConfig, Runner, ToolExecutionConfig, function_tool, set_tracing_disabled
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+
+from wheelspin import Guard
+from wheelspin.adapters.openai_agents import guard_agent, tell_unknown_tools
+from wheelspin.errors import ToolLoopError
+from wheelspin.testing import AdapterRun, Script, ScriptedCall
+
+__all__ = ["CONFIG", "agent_of", "play", "play_streamed", "said", "shown_to", "tools_of"]
+
+ONE_BY_ONE = ToolExecutionConfig(max_function_tool_concurrency=1)
+"""The calls of one message run as the bare guard sees them: each is told before the next is asked about."""
+CONFIG = RunConfig(
+    tool_not_found_behavior="return_error_to_model",
+    tool_error_formatter=tell_unknown_tools,
+    tool_execution=ONE_BY_ONE,
+)
+
+set_tracing_disabled(True)
+
+
+def said(script: Script) -> ScriptedModel:
+    """Give a model that says what the script says."""
+    messages = [
+        [function_call(call.tool, {"path": call.path}, call_id=call.id) for call in message] for message in script
+    ]
+    steps = [ModelStep(output=message, response_id=f"m{number}") for number, message in enumerate(messages)]
+    return ScriptedModel([*steps, ModelStep(output=[assistant_message("done")], response_id="last")])
+
+
+def tools_of(script: Script, ran: list[str], **options: Any) -> list[Any]:
+    """Give the tools, which do what the script says."""
+    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
+
+    def run(path: str) -> str:
+        ran.append(path)
+        if answers[path].fails:
+            raise RuntimeError(answers[path].result)
+        return answers[path].result
+
+    def read(path: str) -> str:
+        """Read a file."""
+        return run(path)
+
+    def list_(path: str) -> str:
+        """List a folder."""
+        return run(path)
+
+    options = {"failure_error_function": lambda _, error: str(error), **options}
+    return [function_tool(read, **options), function_tool(list_, name_override="list", **options)]
+
+
+def agent_of(script: Script, guard: Guard | None, ran: list[str] | None = None, **options: Any) -> Agent[Any]:
+    """Give an agent that plays the script."""
+    tools: list[FunctionTool] = tools_of(script, [] if ran is None else ran)
+    agent = Agent("reader", model=said(script), tools=list(tools), **options)
+    return agent if guard is None else guard_agent(agent, guard)
+
+
+def play(script: Script, guard: Guard | None) -> AdapterRun:
+    """Play a script with `Runner.run`."""
+    return asyncio.run(_play(script, guard, streams=False))
+
+
+def play_streamed(script: Script, guard: Guard | None) -> AdapterRun:
+    """Play a script with `Runner.run_streamed`."""
+    return asyncio.run(_play(script, guard, streams=True))
+
+
+async def _play(script: Script, guard: Guard | None, *, streams: bool) -> AdapterRun:
+    ran: list[str] = []
+    agent = agent_of(script, guard, ran)
+    ended = None
+    try:
+        if streams:
+            async for _ in Runner.run_streamed(agent, "go", max_turns=400, run_config=CONFIG).stream_events():
+                pass
+        else:
+            await Runner.run(agent, "go", max_turns=400, run_config=CONFIG)
+    except ToolLoopError as error:
+        ended = error.code
+    return AdapterRun(ran, shown_to(agent.model), ended)
+
+
+def shown_to(model: Any) -> dict[str, list[str]]:
+    """Give the texts of the results that a model was shown last, by the ids of their calls."""
+    shown: dict[str, list[str]] = {}
+    for item in model.last_call.input:
+        if isinstance(item, dict) and item.get("type") == "function_call_output":
+            shown.setdefault(item["call_id"], []).append(str(item["output"]))
+    return shown
