@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache, partial, wraps
+from functools import cache, partial
+from inspect import signature
 from threading import Lock
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -45,6 +46,7 @@ _A = TypeVar("_A", bound=Agent[Any])
 _S = TypeVar("_S")
 
 _KEY = "wheelspin_run"
+_SESSION = "wheelspin_session"
 _GUARDED = "wheelspin_guarded"
 _FAILURE = "_failure_error_function"
 _PARTS = frozenset({"text", "image", "file"})
@@ -53,7 +55,6 @@ _RUNS: dict[str, _Run] = {}
 _LOCK = Lock()
 _TRACES: WeakSet[Trace] = WeakSet()
 _CALL: ContextVar[_Call | None] = ContextVar("wheelspin_call", default=None)
-_SESSION: ContextVar[str | None] = ContextVar("wheelspin_session", default=None)
 
 
 class LoopEnded(ToolLoopError, AgentsException):  # noqa: N818 - it is how a run ends
@@ -77,8 +78,7 @@ def guard_agent(agent: _A, guard: Guard | None = None) -> _A:
         agent = guard_agent(Agent("reader", tools=[read]))
         ```
     """
-    chosen = Guard() if guard is None else guard
-    _put(agent, _Hooks(chosen, Compactions(chosen), None))
+    _put(agent, Guard() if guard is None else guard)
     return agent
 
 
@@ -97,17 +97,8 @@ def guard_session(session: _S) -> _S:
         session = guard_session(OpenAIResponsesCompactionSession("s1", SQLiteSession("s1")))
         ```
     """
-    inner: Callable[..., Any] = session.get_items  # type: ignore[attr-defined]
-
-    @wraps(inner)  # the SDK looks at what it takes
-    async def get_items(*args: Any, **options: Any) -> Any:
-        items = await inner(*args, **options)
-        if get_current_trace() is not None:  # within a run, which keeps what is set here for its own tasks
-            name = getattr(session, "session_id", None)
-            _SESSION.set(name if isinstance(name, str) else None)
-        return items
-
-    session.get_items = get_items  # type: ignore[attr-defined]
+    for name in ("get_items", "add_items", "pop_item", "clear_session"):  # the SDK wants all of them to take the run
+        setattr(session, name, _naming(session, getattr(session, name)))
     return session
 
 
@@ -131,11 +122,23 @@ def tell_unknown_tools(args: ToolErrorFormatterArgs[Any]) -> str | None:
     return with_advice(args.default_message, advice) if advice else None
 
 
+def _naming(session: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method of a session take the context of the run that uses it, and leave the session's name there."""
+    passes_on = "wrapper" in signature(method).parameters
+
+    async def named(*args: Any, wrapper: Any = None, **options: Any) -> Any:
+        if wrapper is not None:
+            setattr(wrapper, _SESSION, getattr(session, "session_id", None))
+        return await method(*args, **options, **({"wrapper": wrapper} if passes_on else {}))
+
+    return named
+
+
 class _Run:
     """What is known of a run, beyond what the guard knows."""
 
-    def __init__(self, key: str, run_id: str) -> None:
-        session = _SESSION.get() or getattr(get_current_trace(), "group_id", None)
+    def __init__(self, key: str, run_id: str, context: Any) -> None:
+        session = getattr(context, _SESSION, None) or getattr(get_current_trace(), "group_id", None)
         self.key = key
         self.id = run_id
         self.session_id = session if isinstance(session, str) else run_id
@@ -156,7 +159,7 @@ class _Run:
         # An agent that is a tool counts its tokens where its caller does.
         run_id = key if parent is None or parent.run.key != key else f"{parent.run.id}/{parent.id}"
         with _LOCK:
-            run = _RUNS[run_id] = _RUNS.pop(run_id) if run_id in _RUNS else cls(key, run_id)
+            run = _RUNS[run_id] = _RUNS.pop(run_id) if run_id in _RUNS else cls(key, run_id, context)
             if len(_RUNS) > _MOST_RUNS:
                 del _RUNS[next(iter(_RUNS))]
         run.parent = parent
@@ -221,9 +224,10 @@ class _Call(Watch):
 class _Hooks(AgentHooks[Any]):
     """The hooks of a guarded agent: ours, and those that the user has set."""
 
-    def __init__(self, guard: Guard, compactions: Compactions, theirs: AgentHooks[Any] | None) -> None:
+    def __init__(self, guard: Guard, theirs: AgentHooks[Any] | None) -> None:
         self.guard = guard
-        self.compactions = compactions
+        # What was seen belongs to the guard: an agent may be made anew for each run.
+        self.compactions: Compactions = vars(guard).setdefault("wheelspin_compactions", Compactions(guard))
         self.theirs = AgentHooks[Any]() if theirs is None else theirs
         for name in ("on_start", "on_end", "on_tool_start", "on_tool_end"):  # nothing of ours
             setattr(self, name, getattr(self.theirs, name))
@@ -231,7 +235,7 @@ class _Hooks(AgentHooks[Any]):
     def prepare(self, agent: Any, context: Any, tools: list[Any]) -> None:
         """Guard the tools of a turn, and note their names."""
         with suppress(Exception):
-            _reach(agent, self, tools)
+            _reach(agent, self.guard, tools)
             handed = (h.tool_name if isinstance(h, Handoff) else Handoff.default_tool_name(h) for h in agent.handoffs)
             _Run.of(context, _CALL.get()).known = frozenset((*(tool.name for tool in tools), *handed))
 
@@ -271,7 +275,7 @@ class _Hooks(AgentHooks[Any]):
 
     async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
         if _hooks(agent) is None:
-            _put(agent, self)
+            _put(agent, self.guard)
         await self.theirs.on_handoff(context, agent, source)
 
 
@@ -286,16 +290,16 @@ def _loops_only() -> Iterator[None]:
         return
 
 
-def _put(agent: Any, hooks: _Hooks) -> None:
+def _put(agent: Any, guard: Guard) -> None:
     mine = _hooks(agent)
-    agent.hooks = _Hooks(hooks.guard, hooks.compactions, agent.hooks if mine is None else mine.theirs)
+    agent.hooks = _Hooks(guard, agent.hooks if mine is None else mine.theirs)
     if not hasattr(type(agent), _GUARDED):
         base: Any = type(agent)
         agent.__class__ = _guarded_class(base)
-    _reach(agent, hooks, agent.tools)
+    _reach(agent, guard, agent.tools)
 
 
-def _reach(agent: Any, hooks: _Hooks, tools: Iterable[Any]) -> None:
+def _reach(agent: Any, guard: Guard, tools: Iterable[Any]) -> None:
     """Guard tools of an agent, and the agents that it reaches through them and its hand-offs."""
     reached: list[Any] = list(agent.handoffs)
     for tool in tools:
@@ -304,7 +308,7 @@ def _reach(agent: Any, hooks: _Hooks, tools: Iterable[Any]) -> None:
             reached.append(getattr(tool, "_agent_instance", None))
     for other in reached:
         if isinstance(other, Agent) and _hooks(other) is None:
-            _put(other, hooks)
+            _put(other, guard)
 
 
 @cache
@@ -321,7 +325,7 @@ def _guarded_class(base: Any) -> Any:
     def set_attribute(self: Any, name: str, value: Any) -> None:
         ours = _hooks(self) if name == "hooks" else None
         if ours is not None and not isinstance(value, _Hooks):
-            value = _Hooks(ours.guard, ours.compactions, value)
+            value = _Hooks(ours.guard, value)
         base.__setattr__(self, name, value)
 
     looks = {"__module__": base.__module__, "__qualname__": base.__qualname__, _GUARDED: True}
