@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from agents import (
     Agent,
     AgentHooks,
     ModelBehaviorError,
+    ModelSettings,
     OpenAIResponsesCompactionSession,
     RunConfig,
     Runner,
@@ -22,9 +22,9 @@ from agents import (
     ToolGuardrailFunctionOutput,
     ToolOutputImage,
     UserError,
+    default_tool_error_function,
     function_tool,
     handoff,
-    set_tracing_disabled,
     tool_input_guardrail,
     tool_output_guardrail,
 )
@@ -34,9 +34,20 @@ from openai import AsyncOpenAI
 from openai.types.responses import ResponseCompactionItem
 
 from tests.frameworks.pages import run_example, run_page
-from tests.frameworks.players.openai_agents import CONFIG, agent_of, play, play_streamed, said, shown_to
-from wheelspin import Guard, LoopEvent, Outcome, ToolCall
-from wheelspin.adapters.openai_agents import guard_agent, guard_session, tell_unknown_tools
+from tests.frameworks.players.openai_agents import (
+    SERVER,
+    Told,
+    agent_of,
+    asking,
+    compacting,
+    play,
+    play_streamed,
+    said,
+    shown_to,
+    tools_of,
+)
+from wheelspin import Guard, LoopEvent
+from wheelspin.adapters.openai_agents import guard_agent, guard_session
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import ScriptedCall, check_adapter
 
@@ -45,46 +56,6 @@ if TYPE_CHECKING:
 
 LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(60)]
 MOST: Any = {"max_turns": 100}
-SERVER = """
-from mcp.server import MCPServer
-
-server = MCPServer("files")
-
-
-@server.tool()
-def read(path: str) -> str:
-    return f"text of {path}"
-
-
-@server.tool()
-def fail(path: str) -> str:
-    raise ValueError("no such file")
-
-
-server.run("stdio")
-"""
-
-
-class Told(Guard):
-    """A guard that keeps what it is told."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.calls: list[ToolCall] = []
-        self.outcomes: list[tuple[str | None, str, object]] = []
-
-    def after(self, call: ToolCall, outcome: Outcome) -> Any:
-        self.calls.append(call)
-        self.outcomes.append((call.id, outcome.kind, outcome.value))
-        return super().after(call, outcome)
-
-
-def asking(tool: str, times: int = 60, **arguments: Any) -> ScriptedModel:
-    """Give a model that asks for the same again and again."""
-    given = arguments or {"path": "/a"}
-    calls = [function_call(tool, given, call_id=f"{tool}_{number}") for number in range(times)]
-    steps = [ModelStep(output=[call], response_id=call.id) for call in calls]  # type: ignore[union-attr]
-    return ScriptedModel([*steps, ModelStep(output=[assistant_message("done")])])
 
 
 def run(agent: Agent[Any], text: Any = "go", **options: Any) -> Any:
@@ -139,14 +110,10 @@ def test_calls_of_one_message_may_run_at_the_same_time() -> None:
 
 def test_each_run_is_its_own_and_the_records_have_the_sdks_names() -> None:
     """A run is named after its trace, a session after the group of traces where no session is given."""
-    set_tracing_disabled(False)
     guard = Guard()
-    try:
-        for group in ("s1", "s1", "s2"):
-            config = RunConfig(group_id=group, trace_id=f"trace_{group}_{len(guard.records())}")
-            run(agent_of(LOOP[:9], guard), run_config=config)
-    finally:
-        set_tracing_disabled(True)
+    for group in ("s1", "s1", "s2"):
+        config = RunConfig(group_id=group, trace_id=f"trace_{group}_{len(guard.records())}")
+        run(agent_of(LOOP[:9], guard), run_config=config)
 
     records = guard.records()
     assert [(record.session_id, record.agent_id, record.calls, record.warnings) for record in records] == [
@@ -193,7 +160,7 @@ def test_tools_of_an_mcp_server_are_guarded(tmp_path: Path) -> None:
 
 
 def test_agents_that_are_tools_are_guarded_and_each_of_their_calls_is_a_run() -> None:
-    """What one of them did does not count in another call of it; the call itself counts with the agent that makes it."""
+    """What one of them did does not count in another call of it; the call counts with the agent that makes it."""
     guard = Guard()
     inner = Agent("inner", tools=[read], model=asking("read", 6))
     inner.model.extend(  # type: ignore[union-attr]
@@ -276,15 +243,6 @@ def test_a_tool_that_is_not_there_ends_the_run_as_the_sdk_has_it() -> None:
     assert guard.outcomes[-1] == ("c2", "unknown_tool", "Tool 'missing' not found.")
 
 
-def compacting(request: httpx2.Request) -> httpx2.Response:
-    """Answer as the provider does when it is asked to compact a conversation."""
-    item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "secret"}
-    body = {"id": "resp_1", "created_at": 1, "object": "response.compaction", "output": [item]}
-    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-    return httpx2.Response(200, json={**body, "usage": {**usage, **details}})
-
-
 def test_a_loop_that_survives_the_compaction_of_a_session_ends_the_run() -> None:
     """The next run of the session sees the compaction; one from before the session was first seen arms nothing."""
 
@@ -317,3 +275,128 @@ def test_a_loop_that_survives_a_compaction_within_a_run_ends_it() -> None:
         run(guard_agent(Agent("reader", tools=[read], model=model), Guard(listeners=[seen.append])), **MOST)
     assert ended.value.code == "compaction_loop_persisted"
     assert [event.kind for event in seen].count("armed") == 1
+
+
+def test_an_exception_of_a_tool_passes_as_it_does_without_the_guard() -> None:
+    """After it was told; a text that the SDK, or the user, makes of one is told as an error as well."""
+    script = [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]]
+    for wording, shown in ((lambda *_: "sorry", "sorry"), (default_tool_error_function, "An error occurred")):
+        guard = Told()
+        agent = guard_agent(
+            Agent("reader", model=said(script), tools=tools_of(script, [], failure_error_function=wording)), guard
+        )
+        run(agent)
+        ((_, kind, value),) = guard.outcomes
+        assert kind == "error"
+        assert str(value).startswith(shown)
+
+    guard = Told()
+    tools = tools_of(script, [], failure_error_function=None)
+    with pytest.raises(UserError) as left:
+        run(guard_agent(Agent("reader", model=said(script), tools=tools), guard))
+    assert isinstance(left.value.__cause__, RuntimeError)
+    assert guard.outcomes == [("c1", "error", "no such file")]
+
+
+def test_a_timeout_is_told_as_an_error() -> None:
+    """The SDK makes a text of it."""
+
+    @function_tool(timeout=0.01)
+    async def read(path: str) -> str:
+        """Read a file."""
+        await asyncio.sleep(9)
+        return path
+
+    guard = Told()
+    run(guard_agent(Agent("reader", model=asking("read", 1), tools=[read]), guard))
+    assert guard.outcomes == [("read_0", "error", "Tool 'read' timed out after 0.01 seconds.")]
+
+
+@pytest.mark.parametrize("part", ["_before", "_after"])
+def test_a_guard_that_crashes_breaks_no_agent(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call runs."""
+    guard = Guard()
+    monkeypatch.setattr(Guard, "strict", False)
+    monkeypatch.setattr(guard, part, lambda *_: 1 / 0)
+    agent = agent_of(LOOP[:10], guard)
+
+    assert run(agent, **MOST).final_output == "done"
+    assert list(shown_to(agent.model).values()) == [["text"]] * 10
+
+
+def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever we read of the SDK's."""
+    monkeypatch.setattr("wheelspin.adapters.openai_agents._Run.of", lambda *_: 1 / 0)
+    agent = agent_of(LOOP[:15], Guard())
+    assert run(agent, **MOST).final_output == "done"
+    assert list(shown_to(agent.model).values()) == [["text"]] * 15
+
+
+def test_results_that_are_no_texts_get_the_advice_in_their_own_kind() -> None:
+    """An image stays an image; of other values the model gets the text, as ever."""
+    image = ToolOutputImage(image_url="data:image/png;base64,AA==")
+    for result, before in ((image, "input_image"), ({"a": 1}, "{'a': 1"), ([1], "[1"), (7, "7"), (None, "None")):
+        tool = function_tool(lambda path, result=result: result, name_override="read")
+        tool.params_json_schema["required"] = ["path"]
+        agent = guard_agent(Agent("reader", model=asking("read", 12), tools=[tool]))
+        run(agent, **MOST)
+        plain, warned = (shown_to(agent.model)[f"read_{number}"][0] for number in (9, 10))
+        assert before in plain
+        assert before in warned
+        assert "Loop detected" in warned
+        assert "Loop detected" not in plain
+
+
+def test_what_the_users_own_guardrails_reject_stays_rejected() -> None:
+    """An advice never brings back an output that was withheld; a call that they refuse is told as denied."""
+
+    @tool_output_guardrail
+    def withhold(data: Any) -> ToolGuardrailFunctionOutput:
+        return ToolGuardrailFunctionOutput.reject_content("withheld")
+
+    @tool_input_guardrail
+    def refuse(data: Any) -> ToolGuardrailFunctionOutput:
+        return ToolGuardrailFunctionOutput.reject_content("refused")
+
+    for options, kind, text in (
+        ({"tool_output_guardrails": [withhold]}, "result", "withheld"),
+        ({"tool_input_guardrails": [refuse]}, "denied", "refused"),
+    ):
+        guard = Told()
+        tool = function_tool(lambda path: "secret", name_override="read", **options)
+        agent = guard_agent(Agent("reader", model=asking("read", 12), tools=[tool]), guard)
+        run(agent, **MOST)
+        assert set(shown_to(agent.model)["read_11"]) == {text}
+        assert {told for _, told, _ in guard.outcomes} == {kind}
+
+
+def test_an_approval_is_no_outcome_and_the_call_that_is_resumed_counts_once() -> None:
+    """In the run that was interrupted, also after its state was written down and read again."""
+    for writes in (False, True):
+        guard = Told()
+        tool = function_tool(lambda path: "text", name_override="read", needs_approval=True)
+        agent = guard_agent(Agent("reader", model=asking("read", 1), tools=[tool]), guard)
+        config = RunConfig(tool_execution=ToolExecutionConfig(pre_approval_tool_input_guardrails=True))
+        state = run(agent, run_config=config).to_state()
+        assert guard.outcomes == []
+        if writes:
+            state = asyncio.run(RunState.from_string(agent, state.to_string()))
+        state.approve(state.get_interruptions()[0])
+        assert run(agent, state, run_config=config).final_output == "done"
+        assert [record.calls for record in guard.records()] == [1]
+        assert [kind for _, kind, _ in guard.outcomes] == ["result"]
+
+
+def test_a_run_may_stop_on_its_first_tool() -> None:
+    """And a choice of a tool that is forced stays as it is."""
+    settings = ModelSettings(tool_choice="required")
+    agent = agent_of(LOOP[:3], Guard(), tool_use_behavior="stop_on_first_tool", model_settings=settings)
+    assert run(agent).final_output == "text"
+    assert agent.model.last_call.model_settings.tool_choice == "required"  # type: ignore[union-attr]
+
+
+def test_the_page_and_the_example_work() -> None:
+    """The example shows a warning, a block and the end."""
+    assert run_page("openai_agents")["agent"]
+    out = run_example("openai_agents_agent")
+    assert [word for word in ("warned", "blocked", "ended") if word in out] == ["warned", "blocked", "ended"]

@@ -1,8 +1,8 @@
 """
 The OpenAI Agents SDK: function tools, tools of MCP servers and agents as tools, through tool guardrails.
 
-`guard_agent` guards an agent, and with it the agents that it hands off to and has as tools. A run is one run of the
-`Runner`; where an agent is a tool, each of its calls is a run of its own. `guard_session` names the session.
+`guard_agent` guards an agent, and those that it reaches; `guard_session` names the session. A run is one run of the
+`Runner`; where an agent is a tool, each of its calls is a run of its own.
 """
 
 from __future__ import annotations
@@ -18,21 +18,10 @@ from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakSet
 
-from agents import (
-    Agent,
-    AgentHooks,
-    FunctionTool,
-    Handoff,
-    ToolErrorFormatterArgs,
-    ToolGuardrailFunctionOutput,
-    ToolInputGuardrail,
-    ToolInputGuardrailData,
-    ToolOutputGuardrail,
-    ToolOutputGuardrailData,
-    ToolOutputText,
-    default_tool_error_function,
-)
+from agents import Agent, AgentHooks, FunctionTool, Handoff, ToolErrorFormatterArgs
 from agents.exceptions import AgentsException
+from agents.tool import ToolOutputText, default_tool_error_function
+from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputGuardrail
 from agents.tracing import Trace, get_current_trace
 
 from wheelspin.adapter import Compactions, Watch, with_advice
@@ -50,6 +39,7 @@ _SESSION = "wheelspin_session"
 _GUARDED = "wheelspin_guarded"
 _FAILURE = "_failure_error_function"
 _PARTS = frozenset({"text", "image", "file"})
+_SAID = default_tool_error_function(None, Exception()).rstrip()  # type: ignore[arg-type]
 _MOST_RUNS = 2000
 _RUNS: dict[str, _Run] = {}
 _LOCK = Lock()
@@ -66,8 +56,7 @@ def guard_agent(agent: _A, guard: Guard | None = None) -> _A:
     Guard an agent against loops of tool calls, and with it the agents that it hands off to and has as tools.
 
     Args:
-        agent: The agent, which is guarded in place: tools and hand-offs that are added later are guarded, too. One
-            that is reached from it and is guarded already keeps its guard.
+        agent: The agent, which is guarded in place, with what it is given later; one that it reaches keeps its guard.
         guard: The guard; without one, a guard with its detectors on. Many agents and runs may share it.
 
     Returns:
@@ -117,8 +106,7 @@ def tell_unknown_tools(args: ToolErrorFormatterArgs[Any]) -> str | None:
         config = RunConfig(tool_not_found_behavior="return_error_to_model", tool_error_formatter=tell_unknown_tools)
         ```
     """
-    is_unknown = args.kind == "tool_not_found"
-    advice = _Run.of(args.run_context, _CALL.get()).advice.get(args.call_id) if is_unknown else None
+    advice = _Run.of(args.run_context, _CALL.get()).advice.pop(args.call_id, "")
     return with_advice(args.default_message, advice) if advice else None
 
 
@@ -154,7 +142,10 @@ class _Run:
         """Give the run of a context, which is known by the object that counts its tokens: that carries our key."""
         key: str | None = getattr(context.usage, _KEY, None)
         if key is None:
-            key = _name()
+            key, trace = uuid4().hex, get_current_trace()
+            if trace is not None and trace not in _TRACES and trace.trace_id.startswith("trace_"):  # it is its own
+                key = trace.trace_id
+                _TRACES.add(trace)
             setattr(context.usage, _KEY, key)
         # An agent that is a tool counts its tokens where its caller does.
         run_id = key if parent is None or parent.run.key != key else f"{parent.run.id}/{parent.id}"
@@ -182,15 +173,6 @@ class _Run:
         return error
 
 
-def _name() -> str:
-    """Name a run after its trace, where that is its own."""
-    trace = get_current_trace()
-    if trace is None or trace in _TRACES or not trace.trace_id.startswith("trace_"):
-        return uuid4().hex
-    _TRACES.add(trace)
-    return trace.trace_id
-
-
 class _Call(Watch):
     """One call of a guarded agent."""
 
@@ -210,23 +192,14 @@ class _Call(Watch):
         try:
             self.advice = self.returned(outcome)
         except ToolLoopError as end:
-            raise self.run.ended(end.verdict) from None
-
-    def tell_raised(self, error: Exception) -> None:
-        """Tell of an exception that will leave the run; the end of a run within is the end of this one."""
-        self.run.open.pop(self.id, None)
-        try:
-            self.raised(error)
-        except ToolLoopError as end:
-            raise (self.ended or self.run.ended(end.verdict)) from error
+            raise self.run.ended(end.verdict) from self.error
 
 
 class _Hooks(AgentHooks[Any]):
     """The hooks of a guarded agent: ours, and those that the user has set."""
 
     def __init__(self, guard: Guard, theirs: AgentHooks[Any] | None) -> None:
-        self.guard = guard
-        # What was seen belongs to the guard: an agent may be made anew for each run.
+        self.guard = guard  # which keeps the compactions: agents may be made anew for each run
         self.compactions: Compactions = vars(guard).setdefault("wheelspin_compactions", Compactions(guard))
         self.theirs = AgentHooks[Any]() if theirs is None else theirs
         for name in ("on_start", "on_end", "on_tool_start", "on_tool_end"):  # nothing of ours
@@ -237,7 +210,8 @@ class _Hooks(AgentHooks[Any]):
         with suppress(Exception):
             _reach(agent, self.guard, tools)
             handed = (h.tool_name if isinstance(h, Handoff) else Handoff.default_tool_name(h) for h in agent.handoffs)
-            _Run.of(context, _CALL.get()).known = frozenset((*(tool.name for tool in tools), *handed))
+            if get_current_trace() is not None:  # a state that is read asks for the tools outside of its run
+                _Run.of(context, _CALL.get()).known = frozenset((*(tool.name for tool in tools), *handed))
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
         with _loops_only():
@@ -254,7 +228,6 @@ class _Hooks(AgentHooks[Any]):
             run = _Run.of(context, _CALL.get())
             run.turn_id = response.response_id or uuid4().hex
             self._look(run, agent, response.output, run.marks)
-            run.advice = {}
             for item in response.output:
                 if _field(item, "type") == "function_call" and item.name not in run.known | {"json_tool_call"}:
                     self._see_unknown(run, agent, item)
@@ -274,8 +247,8 @@ class _Hooks(AgentHooks[Any]):
         run.advice[item.call_id] = call.verdict.advice
 
     async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
-        if _hooks(agent) is None:
-            _put(agent, self.guard)
+        with suppress(Exception):
+            _reach(source, self.guard, [], agent)
         await self.theirs.on_handoff(context, agent, source)
 
 
@@ -284,10 +257,9 @@ def _loops_only() -> Iterator[None]:
     """Let the end of a run out, and nothing else that we raise."""
     try:
         yield
-    except LoopEnded:
-        raise
-    except Exception:
-        return
+    except Exception as error:
+        if isinstance(error, LoopEnded):
+            raise
 
 
 def _put(agent: Any, guard: Guard) -> None:
@@ -299,9 +271,9 @@ def _put(agent: Any, guard: Guard) -> None:
     _reach(agent, guard, agent.tools)
 
 
-def _reach(agent: Any, guard: Guard, tools: Iterable[Any]) -> None:
+def _reach(agent: Any, guard: Guard, tools: Iterable[Any], *others: Any) -> None:
     """Guard tools of an agent, and the agents that it reaches through them and its hand-offs."""
-    reached: list[Any] = list(agent.handoffs)
+    reached = [*agent.handoffs, *others]
     for tool in tools:
         if isinstance(tool, FunctionTool):
             _attach(tool)
@@ -323,10 +295,8 @@ def _guarded_class(base: Any) -> Any:
         return tools
 
     def set_attribute(self: Any, name: str, value: Any) -> None:
-        ours = _hooks(self) if name == "hooks" else None
-        if ours is not None and not isinstance(value, _Hooks):
-            value = _Hooks(ours.guard, value)
-        base.__setattr__(self, name, value)
+        ours = _hooks(self) if name == "hooks" and not isinstance(value, _Hooks) else None
+        base.__setattr__(self, name, value if ours is None else _Hooks(ours.guard, value))
 
     looks = {"__module__": base.__module__, "__qualname__": base.__qualname__, _GUARDED: True}
     return type(base.__name__, (base,), {"get_all_tools": get_all_tools, "__setattr__": set_attribute, **looks})
@@ -340,9 +310,8 @@ def _hooks(agent: Any) -> _Hooks | None:
 def _attach(tool: FunctionTool) -> None:
     """Give a tool our guardrails, the first and the last: what the user's own reject stays rejected."""
     ours = (_ASK, _TELL, _ADVISE)
-    tool.tool_input_guardrails = [_ASK, *(each for each in tool.tool_input_guardrails or () if each not in ours)]
-    after = (each for each in tool.tool_output_guardrails or () if each not in ours)
-    tool.tool_output_guardrails = [_TELL, *after, _ADVISE]
+    tool.tool_input_guardrails = [_ASK, *(g for g in tool.tool_input_guardrails or () if g not in ours)]
+    tool.tool_output_guardrails = [_TELL, *(g for g in tool.tool_output_guardrails or () if g not in ours), _ADVISE]
     if not getattr(tool, "_use_default_failure_error_function", True):
         theirs = getattr(tool, _FAILURE, default_tool_error_function)
         if theirs is not default_tool_error_function and not hasattr(theirs, _GUARDED):
@@ -357,14 +326,14 @@ def _failure(theirs: Callable[[Any, Exception], Any] | None) -> Callable[[Any, E
         if call is not None and getattr(context, "tool_call_id", call.id) == call.id:
             call.error = error
             if theirs is None:
-                call.tell_raised(error)
+                call.tell(partial(Outcome.error, error))
         return theirs(context, error) if theirs else None
 
     setattr(told, _GUARDED, True)
     return told
 
 
-def _asked(data: ToolInputGuardrailData) -> _Call | None:
+def _asked(data: Any) -> _Call | None:
     """Give the call that a guardrail is asked about, where its agent is guarded, and note that it goes on."""
     hooks, context, around = _hooks(data.agent), data.context, _CALL.get()
     call = None
@@ -379,7 +348,7 @@ def _asked(data: ToolInputGuardrailData) -> _Call | None:
     return call
 
 
-def _ask(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+def _ask(data: Any) -> ToolGuardrailFunctionOutput:
     call = _asked(data)
     if call is None or not call.verdict.stops:
         return ToolGuardrailFunctionOutput.allow()
@@ -388,35 +357,30 @@ def _ask(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
     return ToolGuardrailFunctionOutput.reject_content(call.verdict.advice, call.verdict.code)
 
 
-def _tell(data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+def _tell(data: Any) -> ToolGuardrailFunctionOutput:
     call = _CALL.get()
     if call is None or call.id != data.context.tool_call_id:  # it goes on after an interruption
         call = _asked(data)
     if call is not None:
-        fails = call.error is not None or _says_failure(data)
+        texts = (_SAID, f"Tool '{data.context.tool_name}' timed out after ")
+        fails = call.error is not None or (isinstance(data.output, str) and data.output.startswith(texts))
         call.tell(partial(_outcome, data.output, call.error, fails=fails))
         if fails and call.ended is not None:
             raise call.ended
     return ToolGuardrailFunctionOutput.allow()
 
 
-def _advise(data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
+def _advise(data: Any) -> ToolGuardrailFunctionOutput:
     call = _CALL.get()
-    if call is None or not call.advice:
-        return ToolGuardrailFunctionOutput.allow()
-    return ToolGuardrailFunctionOutput.reject_content(_with_advice(data.output, call.advice), call.verdict.code)
+    with suppress(Exception):  # a result may have no text
+        if call is not None and call.advice:
+            return ToolGuardrailFunctionOutput.reject_content(_with_advice(data.output, call.advice), call.verdict.code)
+    return ToolGuardrailFunctionOutput.allow()
 
 
 _ASK: ToolInputGuardrail[Any] = ToolInputGuardrail(_ask, "wheelspin")
 _TELL: ToolOutputGuardrail[Any] = ToolOutputGuardrail(_tell, "wheelspin")
 _ADVISE: ToolOutputGuardrail[Any] = ToolOutputGuardrail(_advise, "wheelspin_advice")
-
-
-def _says_failure(data: ToolOutputGuardrailData) -> bool:
-    """Tell whether a result is the SDK's own text for an error, or for a timeout."""
-    said = default_tool_error_function(data.context, Exception()).rstrip()
-    texts = (said, f"Tool '{data.context.tool_name}' timed out after ")
-    return isinstance(data.output, str) and data.output.startswith(texts)
 
 
 def _outcome(output: Any, error: Exception | None, *, fails: bool) -> Outcome:

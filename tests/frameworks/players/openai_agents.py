@@ -5,15 +5,27 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agents import Agent, FunctionTool, RunConfig, Runner, ToolExecutionConfig, function_tool, set_tracing_disabled
+import httpx2
+from agents import Agent, FunctionTool, RunConfig, Runner, ToolExecutionConfig, function_tool, set_trace_processors
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 
-from wheelspin import Guard
+from wheelspin import Guard, Outcome, ToolCall
 from wheelspin.adapters.openai_agents import guard_agent, tell_unknown_tools
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall
 
-__all__ = ["CONFIG", "agent_of", "play", "play_streamed", "said", "shown_to", "tools_of"]
+__all__ = [
+    "SERVER",
+    "Told",
+    "agent_of",
+    "asking",
+    "compacting",
+    "play",
+    "play_streamed",
+    "said",
+    "shown_to",
+    "tools_of",
+]
 
 ONE_BY_ONE = ToolExecutionConfig(max_function_tool_concurrency=1)
 """The calls of one message run as the bare guard sees them: each is told before the next is asked about."""
@@ -23,7 +35,27 @@ CONFIG = RunConfig(
     tool_execution=ONE_BY_ONE,
 )
 
-set_tracing_disabled(True)
+SERVER = """
+from mcp.server import MCPServer
+
+server = MCPServer("files")
+
+
+@server.tool()
+def read(path: str) -> str:
+    return f"text of {path}"
+
+
+@server.tool()
+def fail(path: str) -> str:
+    raise ValueError("no such file")
+
+
+server.run("stdio")
+"""
+"""An MCP server, as a program."""
+
+set_trace_processors([])  # no network
 
 
 def said(script: Script) -> ScriptedModel:
@@ -96,3 +128,34 @@ def shown_to(model: Any) -> dict[str, list[str]]:
         if isinstance(item, dict) and item.get("type") == "function_call_output":
             shown.setdefault(item["call_id"], []).append(str(item["output"]))
     return shown
+
+
+class Told(Guard):
+    """A guard that keeps what it is told."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.calls: list[ToolCall] = []
+        self.outcomes: list[tuple[str | None, str, object]] = []
+
+    def after(self, call: ToolCall, outcome: Outcome) -> Any:
+        self.calls.append(call)
+        self.outcomes.append((call.id, outcome.kind, outcome.value))
+        return super().after(call, outcome)
+
+
+def asking(tool: str, times: int = 60, **arguments: Any) -> ScriptedModel:
+    """Give a model that asks for the same again and again."""
+    given = arguments or {"path": "/a"}
+    calls = [function_call(tool, given, call_id=f"{tool}_{number}") for number in range(times)]
+    steps = [ModelStep(output=[call], response_id=call.id) for call in calls]  # type: ignore[union-attr]
+    return ScriptedModel([*steps, ModelStep(output=[assistant_message("done")])])
+
+
+def compacting(request: httpx2.Request) -> httpx2.Response:
+    """Answer as the provider does when it is asked to compact a conversation."""
+    item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "secret"}
+    body = {"id": "resp_1", "created_at": 1, "object": "response.compaction", "output": [item]}
+    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    return httpx2.Response(200, json={**body, "usage": {**usage, **details}})
