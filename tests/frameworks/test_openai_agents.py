@@ -216,8 +216,6 @@ def test_tools_may_be_given_later_and_clones_and_hooks_are_guarded_as_well() -> 
     class Hooks(AgentHooks[Any]):
         async def on_start(self, context: Any, agent: Any) -> None:
             started.append(agent.name)
-            if not agent.tools:
-                agent.tools.append(function_tool(lambda path: "text", name_override="read", is_enabled=lambda *_: True))
 
         async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
             started.append(response.response_id)
@@ -226,15 +224,16 @@ def test_tools_may_be_given_later_and_clones_and_hooks_are_guarded_as_well() -> 
     agent.hooks = Hooks()
     clone = agent.clone(name="clone", tools=[], model=asking("read", 25))
     for each in (agent, clone):
+        each.tools.append(function_tool(lambda path: "text", name_override="read", is_enabled=lambda *_: True))
+    for each in (agent, clone):
         run(each, **MOST)
         assert sum("Loop detected" in text for (text,) in shown_to(each.model).values()) == 6
     assert started[:2] + started[-2:] == ["reader", "read_0", "read_24", "resp-789"]
-    assert isinstance(clone, Agent)
     assert type(clone).__name__ == "Agent"
 
 
 def test_a_tool_that_is_not_there_ends_the_run_as_the_sdk_has_it() -> None:
-    """Unless the run says otherwise; an answer of the model without calls is no tool."""
+    """Unless the run has it tell the model."""
     guard = Told()
     with pytest.raises(ModelBehaviorError):
         run(agent_of([[ScriptedCall("c1", "missing", "/a", "")]], guard))
@@ -341,8 +340,7 @@ def test_results_that_are_no_texts_get_the_advice_in_their_own_kind() -> None:
         agent = guard_agent(Agent("reader", model=asking("read", 12), tools=[tool]))
         run(agent, **MOST)
         plain, warned = (shown_to(agent.model)[f"read_{number}"][0] for number in (9, 10))
-        assert before in plain
-        assert before in warned
+        assert all(before in text for text in (plain, warned))
         assert "Loop detected" in warned
         assert "Loop detected" not in plain
 
@@ -366,7 +364,7 @@ def test_what_the_users_own_guardrails_reject_stays_rejected() -> None:
         tool = function_tool(lambda path: "secret", name_override="read", **options)
         agent = guard_agent(Agent("reader", model=asking("read", 12), tools=[tool]), guard)
         run(agent, **MOST)
-        assert set(shown_to(agent.model)["read_11"]) == {text}
+        assert list(shown_to(agent.model).values()) == [[text]] * 12
         assert {told for _, told, _ in guard.outcomes} == {kind}
 
 
