@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.frameworks.pages import run_example, run_page
+from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.callables import does, loop, play
 from wheelspin import Guard, LoopEvent
 from wheelspin.adapter import Compactions, Watch, with_advice
@@ -225,5 +225,4 @@ def test_every_file_of_the_family_is_listed() -> None:
 def test_the_page_and_the_example_work() -> None:
     """The example shows a warning, a block and the end."""
     assert run_page("callables")["task"]
-    out = run_example("callables_agent")
-    assert [word for word in ("warned", "blocked", "ended") if word in out] == ["warned", "blocked", "ended"]
+    run_looping_example("callables_agent")

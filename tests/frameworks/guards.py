@@ -1,10 +1,12 @@
-"""A guard that keeps what it is told."""
+"""Guards that keep what they are told, and what they tell."""
 
 from __future__ import annotations
 
+import pytest
+
 from wheelspin import Guard, Outcome, ToolCall, Verdict
 
-__all__ = ["Told"]
+__all__ = ["Told", "lenient_guard"]
 
 
 class Told(Guard):
@@ -22,3 +24,10 @@ class Told(Guard):
     def after(self, call: ToolCall, outcome: Outcome) -> Verdict:
         self.kinds.append(outcome.kind)
         return super().after(call, outcome)
+
+
+def lenient_guard(monkeypatch: pytest.MonkeyPatch) -> tuple[Guard, list[str]]:
+    """Give a guard whose crashes pass as they do for users, and the kinds of the events that it tells of."""
+    kinds: list[str] = []
+    monkeypatch.setattr(Guard, "strict", False)
+    return Guard(listeners=[lambda event: kinds.append(event.kind)]), kinds

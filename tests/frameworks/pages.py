@@ -8,7 +8,7 @@ import sys
 
 from tests.conftest import ROOT
 
-__all__ = ["run_example", "run_page"]
+__all__ = ["run_example", "run_looping_example", "run_page"]
 
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -30,3 +30,11 @@ def run_example(name: str) -> str:
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)  # noqa: S603 - ours
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def run_looping_example(name: str) -> None:
+    """Run an example that loops on purpose, and see that it shows a warning, a block and the end, in this order."""
+    out = run_example(name)
+    first = [out.index(f"{word}: ") for word in ("warned", "blocked", "ended") if f"{word}: " in out]
+    assert len(first) == len(("warned", "blocked", "ended")), out
+    assert first == sorted(first), out

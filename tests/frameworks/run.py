@@ -50,7 +50,7 @@ FRAMEWORKS = (
     Framework("google_adk", ("google-adk==2.13.0",)),
     Framework("google_adk", ("google-adk==1.39.1",), "oldest"),
     Framework("openai_agents", ("openai-agents==0.24.0", "mcp==2.3.0")),
-    Framework("openai_agents", ("openai-agents==0.21.0", "mcp==2.3.0"), label="min"),
+    Framework("openai_agents", ("openai-agents==0.21.0", "mcp==2.3.0"), "oldest"),
 )
 
 

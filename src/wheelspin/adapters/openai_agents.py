@@ -8,8 +8,8 @@ The OpenAI Agents SDK: function tools, tools of MCP servers and agents as tools,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import cache, partial
 from inspect import signature
@@ -24,7 +24,7 @@ from agents.tool import ToolOutputText, default_tool_error_function
 from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputGuardrail
 from agents.tracing import Trace, get_current_trace
 
-from wheelspin.adapter import Compactions, Watch, with_advice
+from wheelspin.adapter import Compactions, Watch, passing, with_advice
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -207,14 +207,14 @@ class _Hooks(AgentHooks[Any]):
 
     def prepare(self, agent: Any, context: Any, tools: list[Any]) -> None:
         """Guard the tools of a turn, and note their names."""
-        with suppress(Exception):
+        with passing(self.guard):
             _reach(agent, self.guard, tools)
             handed = (h.tool_name if isinstance(h, Handoff) else Handoff.default_tool_name(h) for h in agent.handoffs)
             if get_current_trace() is not None:  # a state that is read asks for the tools outside of its run
                 _Run.of(context, _CALL.get()).known = frozenset((*(tool.name for tool in tools), *handed))
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-        with _loops_only():
+        with passing(self.guard):
             run = _Run.of(context, _CALL.get())
             self._look(run, agent, input_items, frozenset())
             for item in input_items if run.open else ():
@@ -224,7 +224,7 @@ class _Hooks(AgentHooks[Any]):
         await self.theirs.on_llm_start(context, agent, system_prompt, input_items)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        with _loops_only():
+        with passing(self.guard):
             run = _Run.of(context, _CALL.get())
             run.turn_id = response.response_id or uuid4().hex
             self._look(run, agent, response.output, run.marks)
@@ -247,19 +247,9 @@ class _Hooks(AgentHooks[Any]):
         run.advice[item.call_id] = call.verdict.advice
 
     async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
-        with suppress(Exception):
+        with passing(self.guard):
             _reach(source, self.guard, [], agent)
         await self.theirs.on_handoff(context, agent, source)
-
-
-@contextmanager
-def _loops_only() -> Iterator[None]:
-    """Let the end of a run out, and nothing else that we raise."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, LoopEnded):
-            raise
 
 
 def _put(agent: Any, guard: Guard) -> None:
@@ -337,8 +327,8 @@ def _asked(data: Any) -> _Call | None:
     """Give the call that a guardrail is asked about, where its agent is guarded, and note that it goes on."""
     hooks, context, around = _hooks(data.agent), data.context, _CALL.get()
     call = None
-    with suppress(Exception):
-        if hooks is not None:
+    if hooks is not None:
+        with passing(hooks.guard):
             if around is not None and around.id == context.tool_call_id:  # it is asked about once more
                 around = around.run.parent
             run = _Run.of(context, around)
