@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from wheelspin import Settings
+from wheelspin import Settings, ToolHint
 
 
 def _notices(**given: Any) -> dict[str, str]:
@@ -117,3 +117,15 @@ def test_a_detector_that_is_not_known_cannot_be_switched() -> None:
     """A misspelled name would leave the detector on."""
     with pytest.raises(ValueError, match="generic_repeat"):
         Settings(detectors={"genericRepeat": False})
+
+
+def test_settings_that_observe_are_the_same_but_for_their_mode() -> None:
+    """Those that they were made of stay as they are."""
+    enforcing = Settings(
+        enabled=True, preset="early", detectors={"ping_pong": False}, tool_hints={"poll": ToolHint(poll=True)}
+    )
+    observing = enforcing.observing()
+    differing = [name for name in Settings.__slots__ if getattr(enforcing, name) != getattr(observing, name)]
+
+    assert differing == ["mode"]
+    assert (enforcing.mode, observing.mode) == ("enforce", "observe")

@@ -198,6 +198,18 @@ class Settings(Value):
         """Give the warning and the critical threshold of a detector, or of `infrastructure_failures`."""
         return self.limits[_PLACES[name]]
 
+    def observing(self) -> Settings:
+        """
+        Give the same settings in the mode `observe`.
+
+        Example:
+            >>> Settings(enabled=True, warning_threshold=4).observing().mode
+            'observe'
+        """
+        settings = object.__new__(Settings)
+        settings._fill(**{name: getattr(self, name) for name in self.__slots__} | {"mode": "observe"})
+        return settings
+
 
 def settings_from(given: Mapping[str, Any]) -> Settings:
     """
