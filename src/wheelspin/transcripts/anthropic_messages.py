@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from wheelspin.conversations import mentions, messages, sample
+from wheelspin.conversations import Message, mentions, messages, sample
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire import anthropic
@@ -32,9 +32,18 @@ class AnthropicMessages(Reader):
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""
+        return self.events(messages(source))
+
+    def events(self, said: Iterable[Message]) -> Iterator[Event]:
+        """
+        Give the events of messages, in their order.
+
+        Args:
+            said: The messages, conversation by conversation, wherever they are from.
+        """
         conversation = None
         calls = OpenCalls()
-        for line, session, message in messages(source):
+        for line, session, message in said:
             if session != conversation:
                 conversation, calls = session, OpenCalls()
             blocks = anthropic.blocks_of(message)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from wheelspin.conversations import mentions, messages, sample
+from wheelspin.conversations import Message, mentions, messages, sample
 from wheelspin.core.events import ToolCall
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
@@ -35,10 +35,19 @@ class OpenAIChat(Reader):
 
     def read(self, source: Source) -> Iterator[Event]:
         """Give the events, message by message."""
+        return self.events(messages(source))
+
+    def events(self, said: Iterable[Message]) -> Iterator[Event]:
+        """
+        Give the events of messages, in their order.
+
+        Args:
+            said: The messages, conversation by conversation, wherever they are from.
+        """
         conversation = None
         calls = OpenCalls()
         unnamed: list[ToolCall] = []
-        for line, session, message in messages(source):
+        for line, session, message in said:
             if session != conversation:
                 conversation, calls, unnamed = session, OpenCalls(), []
             role = message["role"]
