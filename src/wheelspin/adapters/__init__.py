@@ -13,5 +13,6 @@ ADAPTERS = (
     "pydantic_ai",
     "strands",
     "openai_agents",
+    "litellm",
 )
 """The members of the family, by the names of their files."""

@@ -46,6 +46,7 @@ class Responses(Dialect):
         whole = {
             "id": f"resp_{turn.number:04}",
             "object": "response",
+            "created_at": 1,
             "status": "completed",
             "model": body.get("model"),
             "output": items or [{**message, "content": said}],
