@@ -30,8 +30,11 @@ from tests.shapes import SHAPES, Call, Shape
 from wheelspin import Guard, LoopEvent, Outcome, Settings, ToolCall
 from wheelspin.adapters.litellm import WheelspinCallback
 from wheelspin.errors import ConfigError, ToolLoopError
-from wheelspin.testing import SCRIPTS, check_adapter
+from wheelspin.testing import check_adapter
+from wheelspin.testing.adapters import SCRIPTS
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* using the `ReadOnly` qualifier:UserWarning")
+"""LiteLLM's own types, as it loads them."""
 EVERY = pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
 WITH_BLOCKS = [
     "a blocked loop",
