@@ -28,6 +28,7 @@ from wheelspin.transcript import Answered, Asked, Compacted, Event, OpenCalls, U
 from wheelspin.transcripts.anthropic_messages import AnthropicMessages
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.wire import openai_responses
+from wheelspin.wire.advice import OPENING
 from wheelspin.wire.anthropic import blocks_of
 
 __all__ = ["Advised", "advise"]
@@ -41,8 +42,7 @@ _SUMMARIES = (
 """How the summaries begin that Claude Code and Codex put in place of the conversation."""
 _COMPACTIONS = ("compaction", "context_compaction")
 _LAST_WORD = "The run is ended if this goes on."
-_SIGN = "Loop detected: "
-_NOTES = re.compile(rf"(?:\n\n{_SIGN}[^\n]*)+\Z")
+_NOTES = re.compile(rf"(?:\n\n{OPENING}[^\n]*)+\Z")
 _LONGEST_NOTES = 4096
 _LONGEST_PLACEHOLDER = 300
 _PLACEHOLDER = re.compile(
@@ -295,7 +295,7 @@ def _legible(content: Any) -> Any:
     """Give what counts of a result: not the notes of a guard, and nothing where a placeholder stands in its place."""
     if isinstance(content, list) and content:
         kept = list(content)
-        while kept and _text_of(kept[-1]).startswith(_SIGN):
+        while kept and _text_of(kept[-1]).startswith(OPENING):
             kept.pop()
         is_cleared = len(content) == 1 and _is_placeholder(_text_of(content[0]))
         return _UNSEEN if is_cleared or not kept else kept if len(kept) < len(content) else content
@@ -303,7 +303,7 @@ def _legible(content: Any) -> Any:
         return content
     if _is_placeholder(content):
         return _UNSEEN
-    notes = _NOTES.search(content, max(0, len(content) - _LONGEST_NOTES)) if _SIGN in content else None
+    notes = _NOTES.search(content, max(0, len(content) - _LONGEST_NOTES)) if OPENING in content else None
     return content[: notes.start()] if notes else content
 
 
@@ -315,8 +315,8 @@ def _text_of(block: Any) -> str:
 def _is_placeholder(text: str) -> bool:
     """Tell whether a text stands in the place of a result that the agent has left out, or that a guard refused."""
     if len(text) > _LONGEST_PLACEHOLDER:
-        return text.startswith(_SIGN)
-    return text.startswith(_SIGN) or _PLACEHOLDER.fullmatch(text) is not None
+        return text.startswith(OPENING)
+    return text.startswith(OPENING) or _PLACEHOLDER.fullmatch(text) is not None
 
 
 def _noted(entry: Any, notes: dict[str | None, str] | None) -> Any:

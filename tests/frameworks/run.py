@@ -51,8 +51,6 @@ FRAMEWORKS = (
     Framework("google_adk", ("google-adk==1.39.1",), "oldest"),
     Framework("openai_agents", ("openai-agents==0.24.0", "mcp==2.3.0")),
     Framework("openai_agents", ("openai-agents==0.21.0", "mcp==2.3.0"), "oldest"),
-)
-    Framework("langchain", ("langchain==1.5.2", "langgraph==1.2.24")),
     Framework("litellm", ("litellm[proxy]==1.108.7",)),
 )
 _OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
@@ -71,13 +69,6 @@ def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
         if not bench:
             print(f"\n=== {framework.name}: {', '.join(framework.pins)}", flush=True)
         python = str(folder / framework.name / "bin" / "python")
-        environment = {**os.environ, "WHEELSPIN_FRAMEWORK": framework.adapter}
-    for framework in FRAMEWORKS:
-        if names and framework.adapter not in names:
-            continue
-        home = folder / framework.name
-        _set_up(framework, home)
-        print(f"\n=== {framework.name}: {', '.join(framework.pins)}", flush=True)
         environment = {**os.environ, **_OFFLINE, "WHEELSPIN_FRAMEWORK": framework.adapter}
         for command in _benched(framework) if bench else _tested(framework):
             done = subprocess.run([python, "-m", *command], cwd=ROOT, env=environment, check=False)  # noqa: S603 - ours
