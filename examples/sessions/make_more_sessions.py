@@ -88,6 +88,60 @@ def copilot_cli() -> Iterator[dict[str, Any]]:
     yield from session.events
 
 
+class OpenCode:
+    """Messages of a session that opencode exports."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    def _message(self, role: str, parts: list[dict[str, Any]], **info: Any) -> None:
+        number = len(self.messages)
+        info = {"id": f"msg_{number:04}", "role": role, **info}
+        self.messages.append({"info": info, "parts": [{"id": f"prt_{number:04}", **part} for part in parts]})
+
+    def user(self, **part: Any) -> None:
+        """The user writes, or opencode in the user's place."""
+        self._message("user", [{"type": "text", **part}], agent="build")
+
+    def say(self, *parts: dict[str, Any], **info: Any) -> None:
+        """The model answers."""
+        read = 8_000 + 90 * len(self.messages)
+        tokens = {"total": read + 40, "input": read, "output": 40, "reasoning": 0, "cache": {"read": 0, "write": 0}}
+        self._message("assistant", list(parts), finish="stop", tokens=tokens, **info)
+
+    def call(self, tool: str, given: dict[str, Any], **state: Any) -> None:
+        """The model asks for a call, and it comes back."""
+        state = {"status": "completed", "input": given, **state}
+        self.say({"type": "tool", "tool": tool, "callID": f"call_{len(self.messages)}", "state": state})
+
+
+def opencode() -> dict[str, Any]:
+    """Two files that are read in turn, through a compaction and on; then, after a prompt, work that gets on."""
+    session = OpenCode()
+    session.user(text="Which of the two price lists is the right one?")
+
+    def read_both() -> None:
+        for name in ("prices.csv", "prices-old.csv"):
+            session.call("read", {"filePath": f"{CWD}/{name}"}, output=f"tea,4\ncoffee,{len(name)}\n")
+
+    for _ in range(4):
+        read_both()
+    session.user(type="compaction", auto=True)
+    session.say({"type": "text", "text": "Two price lists differ."}, summary=True)
+    session.user(text="Continue if you have next steps.", synthetic=True)
+    for _ in range(3):
+        read_both()
+    session.user(text="The newer one. Take the other away.")
+    command = {"command": "git log -1 --format=%as prices.csv", "description": "Tell how old the list is"}
+    session.call("bash", command, output="2026-08-30\n", metadata={"exit": 0})
+    missing = "Model tried to call unavailable tool 'remove'. Available tools: bash, edit, read, write."
+    told = f"The arguments provided to the tool are invalid: {missing}"
+    session.call("invalid", {"tool": "remove", "error": missing}, output=told, metadata={"truncated": False})
+    session.call("bash", {"command": "git rm -q prices-old.csv"}, output="", metadata={"exit": 0})
+    session.say({"type": "text", "text": "Done."})
+    return {"info": {"id": "ses_0001", "version": "1.18.33", "directory": CWD}, "messages": session.messages}
+
+
 LINES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {"copilot-cli.jsonl": copilot_cli}
 
 
@@ -95,6 +149,7 @@ def sessions() -> Iterator[tuple[str, str]]:
     """Give the name and the text of each file."""
     for name, make in LINES.items():
         yield name, "".join(json.dumps(line) + "\n" for line in make())
+    yield "opencode.json", json.dumps(opencode(), indent=1) + "\n"
 
 
 def main() -> None:

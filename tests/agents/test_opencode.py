@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.agents.conftest import Ended, Home
+from tests.agents.conftest import Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 
 ECHO: list[Ask] = [("bash", {"command": "echo hi", "description": "say hi"})]
 GUARD_ENDED = {"name": "UnknownError", "data": {"message": "Wheelspin ended this run: its last tool call tells why."}}
 
 Run = Callable[..., Ended]
+Export = Callable[[str], Path]
 
 
 @pytest.fixture
@@ -27,19 +28,37 @@ def opencode(home: Home, program: Callable[[str], str]) -> Run:
     (place / "node_modules").mkdir()
     fetched = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
     (place / "package-lock.json").write_text(json.dumps(fetched))
-    models = home.path / "models.json"
-    models.write_text("{}")
+    (home.path / "models.json").write_text("{}")
 
     def run(model: ScriptedModel, *flags: str, **settings: Any) -> Ended:
         (place / "opencode.json").write_text(json.dumps({**_settings(model), **settings}))
         return home.run(
             [program("opencode"), "run", "--format", "json", *flags, "run the command"],
-            OPENCODE_DISABLE_AUTOUPDATE="1",
-            OPENCODE_DISABLE_MODELS_FETCH="1",
-            OPENCODE_MODELS_PATH=str(models),
+            **_environment(home),
         )
 
     return run
+
+
+@pytest.fixture
+def export(home: Home, program: Callable[[str], str]) -> Export:
+    """Give what exports a session to a file; into a pipe, opencode does not write all of a long one."""
+
+    def write(session: str) -> Path:
+        place = home.path / f"{session}.json"
+        command = ["sh", "-c", '"$0" export "$1" > "$2"', program("opencode"), session, str(place)]
+        assert home.run(command, **_environment(home)).code == 0
+        return place
+
+    return write
+
+
+def _environment(home: Home) -> dict[str, str]:
+    return {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_MODELS_PATH": str(home.path / "models.json"),
+    }
 
 
 def _settings(model: ScriptedModel) -> dict[str, Any]:
@@ -58,7 +77,7 @@ def _error(ended: Ended) -> Any:
     return last["error"] if last["type"] == "error" else None
 
 
-def test_a_loop_is_warned_about_blocked_and_ended(home: Home, opencode: Run) -> None:
+def test_a_loop_is_warned_about_blocked_and_ended(home: Home, opencode: Run, export: Export) -> None:
     """At the documented counts: opencode's own `doom_loop` does not see calls of several messages."""
     with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:
         ended = opencode(model)
@@ -76,6 +95,11 @@ def test_a_loop_is_warned_about_blocked_and_ended(home: Home, opencode: Run) -> 
         *("global_circuit_breaker", 31),
     )
     assert record["run_id"].startswith("msg_")
+    assert replayed(export(record["session_id"])) == [
+        ("warn", 11, "generic_repeat", 1),
+        ("block", 21, "generic_repeat", 10),
+        ("abort", 31, "global_circuit_breaker", 1),
+    ]
     assert home.log() == ""
 
 
@@ -92,7 +116,7 @@ def test_work_is_left_alone(home: Home, opencode: Run) -> None:
     assert home.log() == ""
 
 
-def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, opencode: Run) -> None:
+def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, opencode: Run, export: Export) -> None:
     """A compaction arms the guard, and three equal outcomes after it are enough; the next prompt begins anew."""
     tokens = {2: 99_500}
     summary = ("anchored summary",)
@@ -108,6 +132,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, opencode: Ru
         assert opencode(model, "--continue").code == 0
     assert [text for text, _ in model.shown()][-2:] == ["hi\n"] * 2
     assert [record["calls"] for record in home.records()] == [2, 6]
+    assert replayed(export(record["session_id"])) == [("abort", 6, "compaction_loop_persisted", 1)]
 
 
 MCP_SERVER = """\
@@ -125,7 +150,7 @@ for line in sys.stdin:
 """
 
 
-def test_failing_calls_unknown_tools_and_mcp_tools_are_seen(home: Home, opencode: Run) -> None:
+def test_failing_calls_unknown_tools_and_mcp_tools_are_seen(home: Home, opencode: Run, export: Export) -> None:
     """What failed is advised on when the model reads of it, and once; a missing tool goes by the name it was asked."""
     home.configure("{preset: 'early'}")
     server = {"m": {"type": "local", "command": [sys.executable, "-c", MCP_SERVER]}}
@@ -144,10 +169,29 @@ def test_failing_calls_unknown_tools_and_mcp_tools_are_seen(home: Home, opencode
     assert shown[7:9] == ["the same"] * 2
     assert shown[9].startswith("the same\n\nLoop detected: `m_look` was called 2 times in a row")
     (record,) = home.records()
-    assert record["calls"] == 10
+    assert (record["calls"], record["warnings"], record["blocks"]) == (10, 3, 1)
+    seen = replayed(export(record["session_id"]), "early")
+    assert [(action, call) for action, call, *_ in seen] == [("warn", 3), ("block", 4), ("warn", 7), ("warn", 10)]
 
 
-def test_a_sub_agent_is_ended_on_its_own(home: Home, opencode: Run) -> None:
+def test_a_replay_sees_what_the_hook_saw(home: Home, opencode: Run, export: Export) -> None:
+    """Outputs that lie in a file, failures with a time in them, calls of one message: those that are equal stay so."""
+    home.configure("{preset: 'early'}")
+    large: list[Ask] = [("bash", {"command": "seq 1 20000"})]
+    failing: list[Ask] = [("bash", {"command": 'echo "1 failed in 0.$RANDOM s"; exit 1'})]
+    turns = [*[large] * 4, *[failing] * 4, *[[*large, *failing]] * 3]
+    with ScriptedModel(lambda turn: turns[turn] if turn < len(turns) else []) as model:
+        opencode(model)
+
+    (record,) = home.records()
+    seen = replayed(export(record["session_id"]), "early")
+    assert [(action, call) for action, call, *_ in seen[:4]] == [("warn", 3), ("block", 4), ("warn", 7), ("block", 8)]
+    assert (record["calls"], record["code"], seen[-1][0]) == (14, None, "block")
+    assert record["warnings"] == sum(action == "warn" for action, *_ in seen)
+    assert record["blocks"] == sum(times for action, _, _, times in seen if action == "block")
+
+
+def test_a_sub_agent_is_ended_on_its_own(home: Home, opencode: Run, export: Export) -> None:
     """It is a session of its own: whoever started it reads that it failed, and goes on."""
     home.configure("{warningThreshold: 1, criticalThreshold: 2, globalCircuitBreakerThreshold: 3}")
     task: list[Ask] = [("task", {"description": "go", "prompt": "go", "subagent_type": "general"})]
@@ -158,8 +202,15 @@ def test_a_sub_agent_is_ended_on_its_own(home: Home, opencode: Run) -> None:
     assert (ended.code, _error(ended)) == (0, None)
     assert shown[0].endswith("): Wheelspin ended this run: its last tool call tells why.")
     assert shown[1:] == ["hi\n"]
-    runs = [(record["calls"], record["code"]) for record in home.records()]
-    assert runs == [(2, None), (4, "global_circuit_breaker")]
+    ours, theirs = home.records()
+    assert [(ours["calls"], ours["code"]), (theirs["calls"], theirs["code"])] == [
+        (2, None),
+        (4, "global_circuit_breaker"),
+    ]
+    limits = {"warning_threshold": 1, "critical_threshold": 2, "global_circuit_breaker_threshold": 3}
+    assert replayed(export(ours["session_id"]), settings=limits) == []
+    seen = replayed(export(theirs["session_id"]), settings=limits)
+    assert [(action, call) for action, call, *_ in seen] == [("warn", 2), ("block", 3), ("abort", 4)]
 
 
 def test_three_equal_calls_in_one_message_are_stopped_by_opencode_itself(home: Home, opencode: Run) -> None:

@@ -41,6 +41,7 @@ SAMPLES = {
     "copilot_cli": "copilot-cli.jsonl",
     "openclaw": "openclaw.jsonl",
     "qwen_code": "qwen-code.jsonl",
+    "opencode": "opencode.json",
     "events": "events.jsonl",
     "openai_chat": "openai-chat.json",
     "anthropic_messages": "anthropic-messages.json",

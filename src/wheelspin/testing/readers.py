@@ -43,6 +43,8 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"role": "assistant", "tool_calls": [3, {"function": 3}, {"function": {"arguments": "{"}}], "content": [3]},
     {"role": "tool", "tool_call_id": [], "content": None},
     {"role": "user", "content": None},
+    {"messages": [{"info": {"role": "assistant", "id": 3, "parentID": []}, "parts": [3, {"state": 3}]}]},
+    {"messages": [{"info": {"role": "user"}, "parts": 3}, {"info": 3}, {"info": {"role": "assistant"}}]},
     {"messages": [{"role": "assistant", "content": {"a": 1}}, 3, [[[[[]]]]]]},
 )
 """Lines as hosts might write them one day: the words of known formats, and values of other shapes."""

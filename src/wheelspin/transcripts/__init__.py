@@ -17,6 +17,7 @@ from wheelspin.transcripts.events import Events
 from wheelspin.transcripts.gemini_cli import GeminiCli
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.transcripts.openclaw import OpenClaw
+from wheelspin.transcripts.opencode import OpenCode
 from wheelspin.transcripts.qwen_code import QwenCode
 
 __all__ = ["READERS", "reader_for"]
@@ -28,6 +29,7 @@ READERS: tuple[Reader, ...] = (
     GeminiCli(),
     CopilotCli(),
     OpenClaw(),
+    OpenCode(),
     Events(),
     AnthropicMessages(),
     OpenAIChat(),

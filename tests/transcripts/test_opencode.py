@@ -1,0 +1,178 @@
+"""What the reader of opencode's exported sessions makes of the fine points of their format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wheelspin import Outcome
+from wheelspin.source import Source
+from wheelspin.transcript import Answered, Asked, Compacted, Event, Spent, UserSpoke
+from wheelspin.transcripts import reader_for
+
+ADVICE = "Loop detected: `bash` was called 10 times with the same arguments. Calling it once more will not change that."
+REFUSAL = "Loop detected: `bash` was called 20 times with the same arguments. This call was not run. Write it down."
+MISSING = "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'fly'."
+STORED = "...output truncated...\n\nFull output saved to: {}\n\n9\n10\n"
+
+
+def _tool(tool: str = "bash", given: Any = None, number: int = 1, **state: Any) -> dict[str, Any]:
+    state = {"status": "completed", "input": given or {}, **state}
+    return {"type": "tool", "id": f"prt_{number}", "callID": "call_0", "tool": tool, "state": state}
+
+
+def _message(role: str, *parts: Any, **info: Any) -> dict[str, Any]:
+    return {"info": {"role": role, **info}, "parts": list(parts)}
+
+
+def _read(folder: Path, *messages: Any) -> list[Event]:
+    path = folder / "session.json"
+    path.write_text(json.dumps({"info": {"id": "ses_1", "version": "1.18.33"}, "messages": list(messages)}, indent=2))
+    source = Source(path)
+    reader = reader_for(source)
+    assert (reader.name, source.problem_count) == ("opencode", 0)
+    return list(reader.read(source))
+
+
+@pytest.mark.parametrize(
+    ("part", "outcome"),
+    [
+        (_tool("read", output="text"), Outcome.result("text")),
+        (_tool(output="hi\n", metadata={"exit": 0}), Outcome.shell("hi\n", exit_code=0)),
+        (_tool(output="no\n", metadata={"exit": 3}), Outcome.shell("no\n", status="failed", exit_code=3)),
+        (_tool(output="(no output)", metadata={"exit": None}), Outcome.shell("(no output)", status="failed")),
+        (
+            _tool(output=STORED.format("/a/tool_1"), metadata={"exit": 0, "outputPath": "/a/tool_1"}),
+            Outcome.shell(STORED.format(""), exit_code=0),
+        ),
+        (
+            _tool("read", output="an image", attachments=[{"mime": "image/png", "url": "data:"}]),
+            Outcome.result(["an image", ["image/png", "data:"]]),
+        ),
+        (_tool("invalid", output=MISSING), Outcome.unknown_tool(MISSING)),
+        (_tool("invalid", output="no JSON"), Outcome.error("no JSON")),
+        (_tool("read", status="error", error="File not found"), Outcome.error("File not found")),
+        (
+            _tool("task", status="error", error="Subagent failed (task_id: ses_9): too long"),
+            Outcome.error(": too long"),
+        ),
+        (
+            _tool(status="error", error="The user rejected permission to use this specific tool call."),
+            Outcome.denied("The user rejected permission to use this specific tool call."),
+        ),
+        (_tool(status="error", error="Tool execution aborted"), Outcome.missing()),
+    ],
+)
+def test_outcomes_are_told_apart(part: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
+    """As the hook tells them: results, failures, denials, and commands with their exit codes."""
+    events = _read(tmp_path, _message("assistant", part))
+
+    assert [event.outcome for event in events if isinstance(event, Answered)] == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("part", "outcome"),
+    [
+        (_tool(output=f"hi\n\n\n{ADVICE}", metadata={"exit": 0}), Outcome.shell("hi\n", exit_code=0)),
+        (_tool("read", output=f"hi\n\n{REFUSAL}"), Outcome.result("hi")),
+        (
+            _tool("read", output="hi\n\nLoop detected: in the graph"),
+            Outcome.result("hi\n\nLoop detected: in the graph"),
+        ),
+        (_tool(status="error", error=REFUSAL), Outcome.missing()),
+        (_tool(status="error", error=f"the log says: {REFUSAL}"), Outcome.error(f"the log says: {REFUSAL}")),
+    ],
+)
+def test_our_own_advice_is_none_of_an_outcome(part: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
+    """A call that was warned about counts as any other; one that the guard kept from running has no outcome."""
+    events = _read(tmp_path, _message("assistant", part))
+
+    assert [event.outcome for event in events if isinstance(event, Answered)] == [outcome]
+
+
+def test_a_call_that_was_not_understood_has_the_name_that_was_asked_for(tmp_path: Path) -> None:
+    """And what was wrong as its arguments: the model's own are not shown."""
+    part = _tool("invalid", {"tool": "fly", "error": "no such tool"}, output=MISSING)
+    (call,) = [event.call for event in _read(tmp_path, _message("assistant", part)) if isinstance(event, Asked)]
+
+    assert (call.tool, call.arguments) == ("fly", {"error": "no such tool"})
+
+
+@pytest.mark.parametrize(
+    ("parts", "begins"),
+    [
+        ([{"type": "text", "text": "go"}], True),
+        ([{"type": "text", "text": "the file", "synthetic": True}, {"type": "file", "mime": "text/plain"}], True),
+        ([{"type": "subtask", "prompt": "go"}], True),
+        ([{"type": "text", "text": "Continue if you have next steps", "synthetic": True}], False),
+        ([{"type": "compaction", "auto": True}], False),
+        ([], False),
+    ],
+)
+def test_a_prompt_is_told_from_what_opencode_writes(parts: list[Any], begins: bool, tmp_path: Path) -> None:
+    """Only what the user wrote, or a command of the user's, begins a run."""
+    assert _read(tmp_path, _message("user", *parts)) == ([UserSpoke(1)] if begins else [])
+
+
+def test_a_command_that_the_user_ran_is_no_call(tmp_path: Path) -> None:
+    """The calls that answer another message of opencode's own are."""
+    ran = {"type": "text", "text": "The following tool was executed by the user", "synthetic": True}
+    on = {"type": "text", "text": "Continue if you have next steps", "synthetic": True}
+    events = _read(
+        tmp_path,
+        _message("user", ran, id="m1"),
+        _message("assistant", _tool(output="user\n"), parentID="m1"),
+        _message("user", on, id="m2"),
+        _message("assistant", _tool("read", number=2), parentID="m2"),
+    )
+
+    assert [(event.line, event.call.tool) for event in events if isinstance(event, Asked)] == [(4, "read")]
+
+
+@pytest.mark.parametrize(
+    ("info", "ok"),
+    [
+        ({"finish": "stop"}, True),
+        ({}, False),
+        ({"finish": "stop", "error": {"name": "MessageAbortedError"}}, False),
+    ],
+)
+def test_a_summary_is_a_compaction(info: dict[str, Any], ok: bool, tmp_path: Path) -> None:
+    """One that was not written to its end has failed."""
+    assert _read(tmp_path, _message("assistant", summary=True, **info)) == [Compacted(1, ok=ok)]
+
+
+def test_outcomes_of_one_message_come_in_the_order_of_their_ends_and_failures_last(tmp_path: Path) -> None:
+    """As the hook is told of them; a call that was not over has none. Ids of a provider may come again."""
+    states = [("error", 1), ("completed", 5), ("completed", 3), ("running", 0)]
+    parts = [
+        _tool("read", {"n": number}, number, status=status, time={"end": end})
+        for number, (status, end) in enumerate(states)
+    ]
+    events = _read(tmp_path, _message("assistant", *parts, id="m1", tokens={"total": 9}), _message("assistant", *parts))
+
+    assert [type(event) for event in events] == [*[Asked] * 4, Spent, *[Answered] * 3]
+    assert [event.call.arguments for event in events if isinstance(event, Answered)] == [{"n": n} for n in (2, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cost"),
+    [
+        ({"total": 105, "input": 100, "output": 5, "reasoning": 0, "cache": {"read": 0, "write": 0}}, 105),
+        ({"input": 3, "output": 5, "reasoning": 2, "cache": {"read": 1000, "write": 30}}, 1040),
+    ],
+)
+def test_tokens_are_those_of_the_message(tokens: dict[str, Any], cost: int, tmp_path: Path) -> None:
+    """All that was read, cached or not, and what was written; each message names itself."""
+    assert _read(tmp_path, _message("assistant", id="m1", tokens=tokens)) == [Spent(1, cost, turn_id="m1")]
+
+
+def test_the_description_of_a_command_does_not_count(tmp_path: Path) -> None:
+    """It is worded anew each time."""
+    _read(tmp_path, _message("user"))
+    reader = reader_for(Source(tmp_path / "session.json"))
+
+    assert reader.tools.look_up("bash", {}).identify({"command": "ls", "description": "List"}) == {"command": "ls"}
