@@ -35,7 +35,9 @@ NO_COMMANDS = {"make", "pip"}
 MODULES = [
     importlib.import_module(found.name)
     for found in pkgutil.walk_packages(wheelspin.__path__, "wheelspin.")
-    if not found.name.endswith("__main__") and (".adapters." not in found.name or found.name.endswith(".callables"))
+    if not found.name.endswith("__main__")
+    and (".adapters." not in found.name or found.name.endswith(".callables"))
+    and found.name != "wheelspin.relays.http"
 ]
 """All modules that need no framework."""
 

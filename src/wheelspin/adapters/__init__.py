@@ -14,5 +14,6 @@ ADAPTERS = (
     "strands",
     "openai_agents",
     "litellm",
+    "mcp",
 )
 """The members of the family, by the names of their files."""

@@ -47,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     from importlib.metadata import version
 
-    from wheelspin.cli import allow, config, doctor, explain, install, replay, status, tune
+    from wheelspin.cli import allow, config, doctor, explain, install, mcp, replay, status, tune
 
     parser = argparse.ArgumentParser(
         prog="wheelspin", description="Traction control for tool-calling agents: sees, tells and stops loops."
     )
     parser.add_argument("--version", action="version", version=f"wheelspin {version('wheelspin')}")
     verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for verb in (install, doctor, status, allow, replay, tune, config, explain):
+    for verb in (install, mcp, doctor, status, allow, replay, tune, config, explain):
         verb.add_to(verbs)
     return parser

@@ -1,0 +1,198 @@
+"""`wheelspin mcp`: a guard between a client and a server of MCP."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from wheelspin.cli._options import add_config_to, config_of
+from wheelspin.core.guard import Guard
+from wheelspin.core.record import LoopEvent
+from wheelspin.core.settings import Settings, settings_from
+from wheelspin.errors import ConfigError, Fault
+from wheelspin.kept_settings import settings_for
+from wheelspin.places import config_path
+from wheelspin.relay import Calls, Relay
+from wheelspin.relays import End, join
+from wheelspin.relays.stdio import Program, Standard
+
+__all__ = ["add_to"]
+
+_AGENT = "mcp"
+"""The agent whose block in the user's configuration holds, where none is named."""
+_PRESET = "standard"
+_LOOPBACK = "127.0.0.1"
+_PORTS = range(1 << 16)
+
+Server = Callable[[], AbstractAsyncContextManager[End]]
+"""Opens a server for one session."""
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verb to the parser."""
+    parser = verbs.add_parser(
+        "mcp",
+        help="stand between a client and a server of MCP, and guard the calls of its tools",
+        description=(
+            "Stand between a client and a server of MCP, and guard the calls of its tools. All else passes as it is. "
+            "Write it into the client's configuration in front of the server's own command. What the guard does is "
+            "told on stderr, one line each."
+        ),
+        usage="wheelspin mcp [OPTION …] (-- COMMAND … | --url URL)",
+    )
+    add_config_to(parser, without="your own, switched on")
+    parser.add_argument("--url", help="the server, where it is at a URL (streamable HTTP)")
+    parser.add_argument(
+        "--header", action="append", default=[], metavar="NAME:VALUE", help="sent with each request to the URL"
+    )
+    parser.add_argument(
+        "--http", metavar="[HOST:]PORT", help=f"serve clients over HTTP in place of stdio; the host is {_LOOPBACK}"
+    )
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the server's command")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    words = options.words[1:] if options.words[:1] == ["--"] else options.words
+    if bool(words) == bool(options.url):
+        found = "both" if words else "neither"
+        fault = Fault("", f"{found} a command and `--url` were given", "one of them", hint="see `wheelspin mcp --help`")
+        raise ConfigError("wheelspin mcp", [fault])
+    calls = Calls(Guard(_settings(options), clock=time.time, listeners=[_tell]))
+    server = _at(options.url, options.header) if options.url else _started(words)
+    if options.http is None:
+        return asyncio.run(_until_signal(_over_stdio(calls, server)))
+    return asyncio.run(_until_signal(_over_http(calls, server, *_address(options.http))))
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    if options.agent is not None and options.config is None and Path(config_path()).exists():
+        options.config = Path(config_path())
+    config, agent = config_of(options)
+    if config is None:
+        return settings_for(_AGENT, _PRESET)
+    return settings_from({"enabled": True, "preset": _PRESET, **config.given(agent or _AGENT)})
+
+
+def _tell(event: LoopEvent) -> None:
+    where = f"session {event.session_id}, call {event.call_id}" if event.call_id else f"session {event.session_id}"
+    what = f"would {event.action}" if event.observed else event.action or event.kind
+    _say(f"{what}: {event.reason or event.cause} [{event.code}, {where}]")
+
+
+def _say(text: str) -> None:
+    print(f"wheelspin: {text}", file=sys.stderr, flush=True)
+
+
+def _started(words: list[str]) -> Server:
+    program = shutil.which(words[0])
+    if program is None:
+        hint = "give the command as a shell would find it, or its whole path"
+        raise ConfigError("wheelspin mcp", [Fault("", f"there is no program {words[0]!r}", hint=hint)])
+
+    @asynccontextmanager
+    async def server() -> AsyncIterator[End]:
+        try:
+            started = await Program([program, *words[1:]]).__aenter__()
+        except OSError as problem:
+            hint = "try the command alone"
+            raise ConfigError("wheelspin mcp", [Fault("", f"{program}: {problem.strerror}", hint=hint)]) from None
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_exit(started)
+            yield started
+            if started.code and not started.spoke:
+                _say(f"{words[0]} ended with {started.code} before it said anything; try the command alone")
+            elif started.code:
+                _say(f"{words[0]} ended with {started.code}")
+
+    return server
+
+
+def _at(url: str, headers: list[str]) -> Server:
+    if not url.startswith(("http://", "https://")):
+        raise ConfigError("--url", [Fault("", f"{url!r} is no address", "http://… or https://…")])
+    pairs = [header.partition(":") for header in headers]
+    for name, colon, _ in pairs:
+        if not colon or not name.strip():
+            raise ConfigError("--header", [Fault("", f"{name!r} is no header", "NAME:VALUE")])
+    http = _http()
+    return lambda: http.remote(url, {name.strip(): value.strip() for name, _, value in pairs})
+
+
+def _http() -> Any:
+    try:
+        return import_module("wheelspin.relays.http")
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("wheelspin"):
+            raise
+        fault = Fault("", "over HTTP it needs the SDK of MCP, which is not here", hint='`pip install "wheelspin[mcp]"`')
+        raise ConfigError("wheelspin mcp", [fault]) from None
+
+
+def _address(given: str) -> tuple[str, int]:
+    host, _, port = given.rpartition(":")
+    if not port.isdecimal() or int(port) not in _PORTS:
+        raise ConfigError("--http", [Fault("", repr(given), "[HOST:]PORT, such as 8000 or 127.0.0.1:8000")])
+    return host.strip("[]") or _LOOPBACK, int(port)
+
+
+async def _over_stdio(calls: Calls, server: Server) -> int:
+    """Serve the client that started this process, until it or the server is gone."""
+    async with server() as opened:
+        await join(Standard(), opened, Relay(calls, uuid4().hex))
+    return (opened.code or 0) if isinstance(opened, Program) else 0
+
+
+async def _over_http(calls: Calls, server: Server, host: str, port: int) -> int:
+    """Serve clients that come over HTTP, each with a server of its own."""
+    http = _http()
+    try:
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as problem:
+        hint = "choose another port, or 0 for any that is free"
+        raise ConfigError("--http", [Fault("", f"{host}:{port}: {problem.strerror}", hint=hint)]) from None
+    shown = f"[{host}]" if ":" in host else host
+    _say(f"clients find the guarded server at http://{shown}:{listener.getsockname()[1]}{http.PATH}")
+
+    async def session(name: str, client: End) -> None:
+        try:
+            async with server() as opened:
+                await join(client, opened, Relay(calls, name))
+        except ConfigError as problem:
+            _say(problem.diagnostics())
+
+    await http.serve(host, listener, session)
+    return 0
+
+
+async def _until_signal(work: Coroutine[Any, Any, int]) -> int:
+    """Work until it is done, or a signal comes: then servers are ended, and the exit code tells which it was."""
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+    got: list[int] = []
+
+    def end(number: int) -> None:
+        got.append(number)
+        if len(got) == 1:
+            task.cancel()
+
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        with contextlib.suppress(NotImplementedError, AttributeError):
+            loop.add_signal_handler(getattr(signal, name), end, getattr(signal, name))
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not got:
+            raise
+        return 128 + got[0]
