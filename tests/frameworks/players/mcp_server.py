@@ -1,0 +1,139 @@
+"""
+A server of FastMCP, for tests: its tools do what a script says, or what the protocol offers beside results.
+
+`python -m tests.frameworks.players.mcp_server [SCRIPT]` serves over stdio; what ran goes to `SCRIPT.ran`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fastmcp import Context, FastMCP
+from mcp_types import SamplingMessage, TextContent, ToolListChangedNotification
+
+from wheelspin.testing import Script, ScriptedCall
+
+__all__ = ["scripted", "server_of"]
+
+_FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+def scripted(script: Script, told: Callable[[str], object], **options: Any) -> FastMCP:
+    """Give a server whose tools do what a script says."""
+    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
+    server: FastMCP = FastMCP("files", **options)
+
+    def run(path: str) -> str:
+        told(path)
+        call = answers.get(path)
+        if call is not None and call.fails:
+            raise RuntimeError(call.result)
+        return call.result if call is not None else f"text of {path}"
+
+    @server.tool
+    async def read(path: str) -> str:
+        """Read a file."""
+        return run(path)
+
+    @server.tool(name="list")
+    async def list_(path: str) -> str:
+        """List a folder."""
+        return run(path)
+
+    return server
+
+
+def server_of(script: Script, told: Callable[[str], object], **options: Any) -> FastMCP:
+    """Give a server that does all that the protocol offers, too."""
+    server = scripted(script, told, instructions="Read before you write.", **options)
+
+    @server.tool(annotations={"readOnlyHint": True}, title="The sum of two")
+    async def add(first: int, second: int) -> dict[str, int]:
+        """Add two numbers."""
+        return {"sum": first + second}
+
+    @server.tool
+    async def rows() -> list[int]:
+        """Give rows."""
+        return [1, 2]
+
+    @server.tool
+    async def sample(context: Context, text: str) -> str:
+        """Ask the client's model."""
+        said = [SamplingMessage(role="user", content=TextContent(type="text", text=text))]
+        answer = await context.session.create_message(messages=said, max_tokens=9)
+        return f"the model said {answer.content.text}"  # type: ignore[union-attr]
+
+    @server.tool
+    async def elicit(context: Context, text: str) -> str:
+        """Ask the user."""
+        answer = await context.session.elicit(message=text, requested_schema=_FORM)
+        return f"the user said {answer.content}"
+
+    @server.tool
+    async def work(context: Context) -> str:
+        """Tell of progress, and log."""
+        for step in range(3):
+            await context.report_progress(step, 3, f"step {step}")
+        await context.info("worked")
+        return "done"
+
+    @server.tool
+    async def grow(context: Context) -> str:
+        """Tell that there are other tools now."""
+        await context.send_notification(ToolListChangedNotification())
+        return "grown"
+
+    @server.tool
+    async def wait() -> str:
+        """Wait until it is cancelled."""
+        told("waits")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            told("cancelled")
+            raise
+        return "late"
+
+    @server.tool
+    async def variable(name: str) -> str:
+        """Give an environment variable."""
+        return os.environ.get(name, "")
+
+    @server.tool
+    async def crash() -> str:
+        """End the process."""
+        os._exit(7)
+
+    @server.resource("data://one")
+    def one() -> str:
+        return "the one resource"
+
+    @server.prompt
+    def greet(name: str) -> str:
+        return f"Greet {name}."
+
+    return server
+
+
+def _main() -> None:
+    given = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    script = json.loads(given.read_text()) if given is not None else []
+    ran = given.with_suffix(".ran").open("a") if given is not None else None
+
+    def told(path: str) -> None:
+        if ran is not None:
+            print(path, file=ran, flush=True)
+
+    server = server_of([[ScriptedCall(*call) for call in message] for message in script], told)
+    server.run(show_banner=False, log_level="ERROR")
+
+
+if __name__ == "__main__":
+    _main()
