@@ -52,7 +52,22 @@ def scripted(script: Script, told: Callable[[str], object], **options: Any) -> F
 def server_of(script: Script, told: Callable[[str], object], **options: Any) -> FastMCP:
     """Give a server that does all that the protocol offers, too."""
     server = scripted(script, told, instructions="Read before you write.", **options)
+    _add_results(server)
+    _add_asking(server)
+    _add_ends(server, told)
 
+    @server.resource("data://one")
+    def one() -> str:
+        return "the one resource"
+
+    @server.prompt
+    def greet(name: str) -> str:
+        return f"Greet {name}."
+
+    return server
+
+
+def _add_results(server: FastMCP) -> None:
     @server.tool(annotations={"readOnlyHint": True}, title="The sum of two")
     async def add(first: int, second: int) -> dict[str, int]:
         """Add two numbers."""
@@ -63,6 +78,8 @@ def server_of(script: Script, told: Callable[[str], object], **options: Any) -> 
         """Give rows."""
         return [1, 2]
 
+
+def _add_asking(server: FastMCP) -> None:
     @server.tool
     async def sample(context: Context, text: str) -> str:
         """Ask the client's model."""
@@ -90,6 +107,8 @@ def server_of(script: Script, told: Callable[[str], object], **options: Any) -> 
         await context.send_notification(ToolListChangedNotification())
         return "grown"
 
+
+def _add_ends(server: FastMCP, told: Callable[[str], object]) -> None:
     @server.tool
     async def wait() -> str:
         """Wait until it is cancelled."""
@@ -110,16 +129,6 @@ def server_of(script: Script, told: Callable[[str], object], **options: Any) -> 
     async def crash() -> str:
         """End the process."""
         os._exit(7)
-
-    @server.resource("data://one")
-    def one() -> str:
-        return "the one resource"
-
-    @server.prompt
-    def greet(name: str) -> str:
-        return f"Greet {name}."
-
-    return server
 
 
 def _main() -> None:

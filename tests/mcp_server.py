@@ -1,0 +1,66 @@
+"""
+A small server of MCP over stdio, with nothing but the standard library.
+
+`python tests/mcp_server.py [MODE]`: `dies` ends before it says anything, `crashes` ends at its first call, `stays`
+heeds neither the end of its stdin nor SIGTERM, `leaves` starts another process and ends without it. Ids of processes
+go to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+TOOLS = [
+    {"name": "read", "inputSchema": {"type": "object"}, "outputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
+    {"name": "list", "inputSchema": {"type": "object"}},
+]
+
+
+def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    if method == "initialize":
+        info = {"name": "files", "version": "1"}
+        return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
+    if method == "tools/list":
+        return {"tools": TOOLS}
+    if method == "tools/call" and params["name"] == "read":
+        text = f"text of {params.get('arguments', {}).get('path')}"
+        structured = {"text": text}
+        return {"content": [{"type": "text", "text": json.dumps(structured)}], "structuredContent": structured}
+    return {"content": [{"type": "text", "text": "found"}]}
+
+
+def main(mode: str) -> None:
+    """Serve."""
+    if mode == "dies":
+        sys.exit(3)
+    if mode == "stays":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if mode in {"stays", "leaves"}:
+        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        print(f"processes {os.getpid()} {other.pid}", file=sys.stderr, flush=True)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" not in message or "method" not in message:
+            continue
+        if mode == "crashes" and message["method"] == "tools/call":
+            sys.exit(7)
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": _result(message["method"], message["params"])}
+        print(json.dumps(answer), flush=True)
+    if mode == "stays":
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
