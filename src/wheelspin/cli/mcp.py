@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import shutil
 import signal
 import socket
@@ -67,8 +68,8 @@ def add_to(verbs: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     words = options.words[1:] if options.words[:1] == ["--"] else options.words
     if bool(words) == bool(options.url):
-        found = "both" if words else "neither"
-        fault = Fault("", f"{found} a command and `--url` were given", "one of them", hint="see `wheelspin mcp --help`")
+        found = "both a command and `--url` were given" if words else "neither a command nor `--url` was given"
+        fault = Fault("", found, "one of them", hint="see `wheelspin mcp --help`")
         raise ConfigError("wheelspin mcp", [fault])
     calls = Calls(Guard(_settings(options), clock=time.time, listeners=[_tell]))
     server = _at(options.url, options.header) if options.url else _started(words)
@@ -126,7 +127,8 @@ def _at(url: str, headers: list[str]) -> Server:
     pairs = [header.partition(":") for header in headers]
     for name, colon, _ in pairs:
         if not colon or not name.strip():
-            raise ConfigError("--header", [Fault("", f"{name!r} is no header", "NAME:VALUE")])
+            # What was given may be a secret, and is not repeated.
+            raise ConfigError("--header", [Fault("", "what was given is no header", "NAME:VALUE")])
     http = _http()
     return lambda: http.remote(url, {name.strip(): value.strip() for name, _, value in pairs})
 
@@ -161,8 +163,9 @@ async def _over_http(calls: Calls, server: Server, host: str, port: int) -> int:
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as problem:
+        why = os.strerror(problem.errno) if problem.errno else str(problem)
         hint = "choose another port, or 0 for any that is free"
-        raise ConfigError("--http", [Fault("", f"{host}:{port}: {problem.strerror}", hint=hint)]) from None
+        raise ConfigError("--http", [Fault("", f"{host}:{port}: {why}", hint=hint)]) from None
     shown = f"[{host}]" if ":" in host else host
     _say(f"clients find the guarded server at http://{shown}:{listener.getsockname()[1]}{http.PATH}")
 
