@@ -71,6 +71,15 @@ def test_a_loop_is_warned_about_and_blocked() -> None:
     assert (record.session_id, record.warnings, record.blocks) == ("s1", 1, 2)
 
 
+def test_since_2026_07_28_a_result_says_its_type() -> None:
+    """Clients refuse one that does not."""
+    talk = Talk()
+    for _ in range(21):
+        answer = talk.call(_meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})["result"]
+
+    assert (answer["isError"], answer["resultType"]) == (True, "complete")
+
+
 def test_a_session_whose_run_was_ended_is_refused_all() -> None:
     """MCP cannot end a run; another tool, too, is answered with the reason."""
     talk = Talk()

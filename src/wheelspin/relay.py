@@ -163,7 +163,7 @@ class Relay:
         name, arguments, number = str(params.get("name")), params.get("arguments") or {}, str(message["id"])
         watch = self._calls.ask(ToolCall(name, arguments, id=number, session_id=self._session), again=again)
         if watch.verdict.stops:
-            result = refusal(watch.verdict.advice)
+            result = refusal(watch.verdict.advice, params)
             return orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
         self._wait(message["id"], watch)
         return None

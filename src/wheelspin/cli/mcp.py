@@ -56,7 +56,11 @@ def add_to(verbs: Any) -> None:
     add_config_to(parser, without="your own, switched on")
     parser.add_argument("--url", help="the server, where it is at a URL (streamable HTTP)")
     parser.add_argument(
-        "--header", action="append", default=[], metavar="NAME:VALUE", help="sent with each request to the URL"
+        "--header",
+        action="append",
+        default=[],
+        metavar="NAME:VALUE",
+        help="sent with each request to the URL; $NAME is a variable",
     )
     parser.add_argument(
         "--http", metavar="[HOST:]PORT", help=f"serve clients over HTTP in place of stdio; the host is {_LOOPBACK}"
@@ -105,18 +109,16 @@ def _started(words: list[str]) -> Server:
 
     @asynccontextmanager
     async def server() -> AsyncIterator[End]:
-        try:
-            started = await Program([program, *words[1:]]).__aenter__()
-        except OSError as problem:
-            hint = "try the command alone"
-            raise ConfigError("wheelspin mcp", [Fault("", f"{program}: {problem.strerror}", hint=hint)]) from None
         async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_exit(started)
+            try:
+                started = await stack.enter_async_context(Program([program, *words[1:]]))
+            except OSError as problem:
+                fault = Fault("", f"{program}: {problem.strerror}", hint="try the command alone")
+                raise ConfigError("wheelspin mcp", [fault]) from None
             yield started
-            if started.code and not started.spoke:
-                _say(f"{words[0]} ended with {started.code} before it said anything; try the command alone")
-            elif started.code:
-                _say(f"{words[0]} ended with {started.code}")
+            if started.code and not started.is_told_to_end:
+                when = "" if started.spoke else " before it said anything; try the command alone"
+                _say(f"{words[0]} ended with {started.code}{when}")
 
     return server
 
@@ -130,16 +132,16 @@ def _at(url: str, headers: list[str]) -> Server:
             # What was given may be a secret, and is not repeated.
             raise ConfigError("--header", [Fault("", "what was given is no header", "NAME:VALUE")])
     http = _http()
-    return lambda: http.remote(url, {name.strip(): value.strip() for name, _, value in pairs})
+    return lambda: http.remote(url, {name.strip(): os.path.expandvars(value.strip()) for name, _, value in pairs})
 
 
 def _http() -> Any:
     try:
         return import_module("wheelspin.relays.http")
-    except ModuleNotFoundError as missing:
+    except ImportError as missing:
         if (missing.name or "").startswith("wheelspin"):
             raise
-        fault = Fault("", "over HTTP it needs the SDK of MCP, which is not here", hint='`pip install "wheelspin[mcp]"`')
+        fault = Fault("", "over HTTP it needs the SDK of MCP, version 2", hint='`pip install "wheelspin[mcp]"`')
         raise ConfigError("wheelspin mcp", [fault]) from None
 
 

@@ -83,6 +83,11 @@ class Program:
         return self._process
 
     @property
+    def is_told_to_end(self) -> bool:
+        """Whether its stdin was closed."""
+        return self._ending is not None
+
+    @property
     def code(self) -> int | None:
         """Its exit code, once it has ended: as a shell gives it."""
         code = self.running.returncode

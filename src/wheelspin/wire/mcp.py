@@ -11,6 +11,7 @@ __all__ = ["KEY", "advised", "outcome_of", "refusal", "widened"]
 
 KEY = "wheelspin"
 """Where an advice stands in structured content."""
+_VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLOSED = frozenset(
     {
         *("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "const", "enum"),
@@ -56,9 +57,21 @@ def _text_of(content: Any) -> Any:
     return content
 
 
-def refusal(advice: str) -> dict[str, Any]:
-    """Give the result of a call that must not run."""
-    return {"content": [_block(advice)], "isError": True}
+def refusal(advice: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give the result of a call that must not run.
+
+    Args:
+        advice: The advice.
+        params: The call's parameters: since 2026-07-28 they tell the protocol's version, and results say their type.
+
+    Example:
+        >>> refusal("Stop.", {"name": "read"})
+        {'content': [{'type': 'text', 'text': 'Stop.'}], 'isError': True}
+    """
+    result = {"content": [_block(advice)], "isError": True}
+    meta = params.get("_meta")
+    return {**result, "resultType": "complete"} if isinstance(meta, dict) and _VERSION in meta else result
 
 
 def advised(result: Mapping[str, Any], advice: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """
 A server of FastMCP, for tests: its tools do what a script says, or what the protocol offers beside results.
 
-`python -m tests.frameworks.players.mcp_server [SCRIPT]` serves over stdio; what ran goes to `SCRIPT.ran`.
+`python -m tests.frameworks.players.mcp_server [SCRIPT [PORT]]` serves over stdio, or over HTTP; what ran goes to
+`SCRIPT.ran`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from fastmcp import Context, FastMCP
-from mcp_types import SamplingMessage, TextContent, ToolListChangedNotification
+from mcp_types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    InputRequiredResult,
+    SamplingMessage,
+    TextContent,
+    ToolListChangedNotification,
+)
 
 from wheelspin.testing import Script, ScriptedCall
 
@@ -94,6 +102,14 @@ def _add_asking(server: FastMCP) -> None:
         return f"the user said {answer.content}"
 
     @server.tool
+    async def confirm(context: Context) -> Any:
+        """Ask the user, by an answer that asks."""
+        if context.input_responses is None:
+            asked = ElicitRequest(params=ElicitRequestFormParams(message="Sure?", requested_schema=_FORM))
+            return InputRequiredResult(input_requests={"sure": asked}, request_state="asked")
+        return "confirmed"
+
+    @server.tool
     async def work(context: Context) -> str:
         """Tell of progress, and log."""
         for step in range(3):
@@ -141,7 +157,10 @@ def _main() -> None:
             print(path, file=ran, flush=True)
 
     server = server_of([[ScriptedCall(*call) for call in message] for message in script], told)
-    server.run(show_banner=False, log_level="ERROR")
+    if len(sys.argv) > 2:
+        server.run(transport="http", port=int(sys.argv[2]), show_banner=False, log_level="ERROR")
+    else:
+        server.run(show_banner=False, log_level="ERROR")
 
 
 if __name__ == "__main__":
