@@ -56,7 +56,11 @@ def main(mode: str) -> None:
             continue
         if mode == "crashes" and message["method"] == "tools/call":
             sys.exit(7)
-        answer = {"jsonrpc": "2.0", "id": message["id"], "result": _result(message["method"], message["params"])}
+        answer = {
+            "jsonrpc": "2.0",
+            "id": message["id"],
+            "result": _result(message["method"], message.get("params", {})),
+        }
         print(json.dumps(answer), flush=True)
     if mode == "stays":
         time.sleep(60)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import logging
 import os
 import shutil
 import signal
@@ -135,7 +136,17 @@ def _at(url: str, headers: list[str]) -> Server:
     return lambda: http.remote(url, {name.strip(): os.path.expandvars(value.strip()) for name, _, value in pairs})
 
 
+class _Brief(logging.Handler):
+    """Says what the SDK has to say in one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        _say(" ".join(record.getMessage().split()))
+
+
 def _http() -> Any:
+    for name in ("mcp", "uvicorn"):
+        logging.getLogger(name).addHandler(_Brief(logging.WARNING))
     try:
         return import_module("wheelspin.relays.http")
     except ImportError as missing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Protocol
 
@@ -33,12 +34,11 @@ async def join(client: End, server: End, relay: Relay) -> None:
     """Pass messages between a client and a server until one of them is gone."""
 
     async def ask() -> None:
-        async for line in client.lines():
-            reply = relay.asked(line)
-            if reply is None:
-                await _passed(server, line)
-            else:
-                await _passed(client, reply)
+        # Whatever ends the client's lines ends the server, and with it all.
+        with contextlib.suppress(Exception):
+            async for line in client.lines():
+                reply = relay.asked(line)
+                await _passed(*((server, line) if reply is None else (client, reply)))
         await server.finish()
 
     asking = asyncio.create_task(ask())

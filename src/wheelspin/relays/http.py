@@ -121,24 +121,19 @@ class Remote:
 @asynccontextmanager
 async def remote(url: str, headers: Mapping[str, str]) -> AsyncIterator[Remote]:
     """Connect to a server; where it cannot be reached, each request is answered with an error that says so."""
-    timeout = httpx2.Timeout(30.0, read=None)
-    client = httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=_Reached(url))
+    client = _Reaching(headers=dict(headers), timeout=httpx2.Timeout(30.0, read=None))
     async with client, streamable_http_client(url, http_client=client) as streams:
         yield Remote(streams)
 
 
-class _Reached(httpx2.AsyncHTTPTransport):
-    """HTTP, where a server that is not there answers with an error: the SDK would end the session."""
+class _Reaching(httpx2.AsyncClient):
+    """A client of HTTP for which a server that is not there answers with an error: the SDK would end the session."""
 
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self._url = url
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         try:
-            return await super().handle_async_request(request)
+            return await super().send(request, **options)
         except httpx2.TransportError as problem:
-            said = f"wheelspin: the server at {self._url} cannot be reached: {problem or type(problem).__name__}"
+            said = f"wheelspin: the server at {request.url} cannot be reached: {str(problem) or type(problem).__name__}"
             return httpx2.Response(502, json=_error(-32000, said), request=request)
 
 
@@ -153,7 +148,7 @@ async def serve(host: str, listener: socket.socket, session: Serve) -> None:
     """
     sessions = _Sessions(host, session)
     try:
-        await _Uvicorn(uvicorn.Config(sessions, log_level="warning", lifespan="off")).serve(sockets=[listener])
+        await _Uvicorn(uvicorn.Config(sessions, log_config=None, lifespan="off")).serve(sockets=[listener])
     finally:
         await sessions.close()
 
