@@ -21,7 +21,7 @@ from mcp.client.stdio import stdio_client
 from tests.frameworks.pages import run_example, run_page
 from tests.frameworks.players.mcp import PROXY, SERVER, cost, parameters, play, play_through_the_proxy, text_of
 from tests.frameworks.players.mcp_server import server_of
-from tests.frameworks.players.mcp_tour import WAYS, served, tour, way
+from tests.frameworks.players.mcp_tour import WAYS, direct, served, tour, way
 from wheelspin import Guard
 from wheelspin.adapters.mcp import WheelspinMiddleware
 from wheelspin.testing import ScriptedCall, check_adapter
@@ -208,20 +208,18 @@ def test_over_http_calls_without_a_session_are_judged_where_one_is_told(era: Any
 @pytest.mark.parametrize("name", WAYS)
 def test_all_else_passes_through_the_proxy_as_it_is(name: str, tmp_path: Path) -> None:
     """Resources, prompts, sampling, elicitation, progress, logs, notifications, cancellation, and all that is shown."""
-    script = tmp_path / "script.json"
-    script.write_text("[]")
-    ran = script.with_suffix(".ran")
+    ran = tmp_path / "script.ran"
 
     async def run(opened: Any) -> dict[str, Any]:
         async with opened as streams:
             return await tour(streams, ran)
 
-    direct = asyncio.run(run(stdio_client(parameters([*SERVER, str(script)]))))
+    bare = asyncio.run(run(direct(name, tmp_path)))
     ran.unlink()
     through = asyncio.run(run(way(name, tmp_path)))
-    assert through.pop("tools") == _with_room(direct.pop("tools"))
-    assert through == direct
-    assert len(direct["seen"]) == 5
+    assert through.pop("tools") == _with_room(bare.pop("tools"))
+    assert through == bare
+    assert len(bare["seen"]) == 5
 
 
 def _with_room(tools: dict[str, Any]) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _http() -> Any:
     except ImportError as missing:
         if (missing.name or "").startswith("wheelspin"):
             raise
-        fault = Fault("", "over HTTP it needs the SDK of MCP, version 2", hint='`pip install "wheelspin[mcp]"`')
+        fault = Fault("", "over HTTP it needs the SDK of MCP, 2.2 or newer", hint='`pip install "wheelspin[mcp]"`')
         raise ConfigError("wheelspin mcp", [fault]) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -44,6 +45,9 @@ _OURS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 Serve = Callable[[str, End], Awaitable[None]]
 """Serves one session, given by its id and its client."""
+
+if "idle_timeout" not in inspect.signature(StreamableHTTPServerTransport).parameters:
+    raise ImportError("the SDK of MCP is older than 2.2", name="mcp")
 
 
 class Remote:
@@ -301,7 +305,7 @@ class _Visitor:
         """Give the request whose stream a message goes to: the newest, where nothing tells; `None` where none waits."""
         token = (message.params or {}).get("progressToken")
         told = [number for number, known in self._open.items() if token is not None and known == token]
-        return next(iter(told or reversed(self._open)), None)
+        return next(iter(told or reversed(list(self._open))), None)
 
 
 def _read(line: bytes) -> Any:

@@ -21,7 +21,7 @@ from mcp_types import CreateMessageResult, ElicitResult, PromptReference, TextCo
 from tests.conftest import ROOT
 from tests.frameworks.players.mcp import PROXY, SERVER, parameters
 
-__all__ = ["WAYS", "over_http", "served", "tour", "way"]
+__all__ = ["WAYS", "direct", "served", "tour", "way"]
 
 WAYS = ("stdio to a program", "stdio to a URL", "HTTP to a program", "HTTP to a URL")
 
@@ -70,10 +70,24 @@ def _server_at_a_url(folder: Path) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def over_http(url: str) -> AsyncIterator[tuple[Any, Any]]:
+async def _over_http(url: str) -> AsyncIterator[tuple[Any, Any]]:
     """Give the streams to a server at a URL."""
     async with streamable_http_client(url) as streams:
         yield streams[0], streams[1]
+
+
+@asynccontextmanager
+async def direct(name: str, folder: Path) -> AsyncIterator[tuple[Any, Any]]:
+    """Give the streams to the server that is at the end of a way, without the proxy."""
+    script = folder / "script.json"
+    script.write_text("[]")
+    if name.endswith("a program"):
+        async with stdio_client(parameters([*SERVER, str(script)])) as streams:
+            yield streams
+    else:
+        with _server_at_a_url(folder) as url:
+            async with _over_http(url) as streams:
+                yield streams
 
 
 @asynccontextmanager
@@ -90,14 +104,14 @@ async def way(name: str, folder: Path) -> AsyncIterator[tuple[Any, Any]]:
                 yield streams
     elif name == "HTTP to a program":
         with served([*PROXY, "--http", "0", "--", *SERVER, str(script)], folder) as url:
-            async with over_http(url) as streams:
+            async with _over_http(url) as streams:
                 yield streams
     else:
         with (
             _server_at_a_url(folder) as server,
             served([*PROXY, "--http", "127.0.0.1:0", "--url", server], folder) as url,
         ):
-            async with over_http(url) as streams:
+            async with _over_http(url) as streams:
                 yield streams
 
 
