@@ -12,10 +12,16 @@ from hypothesis import strategies as some
 from wheelspin import Guard, Settings
 from wheelspin.relay import QUIET, Calls, Relay
 
+KEYS = some.sampled_from(
+    [
+        *("name", "arguments", "content", "structuredContent", "isError", "resultType", "_meta", "text"),
+        *("tools", "outputSchema", "type", "properties", "requestState", "task"),
+    ]
+)
 JSON = some.recursive(
-    some.none() | some.booleans() | some.integers(-5, 5) | some.text(max_size=3),
-    lambda inner: some.lists(inner, max_size=3) | some.dictionaries(some.text(max_size=3), inner, max_size=3),
-    max_leaves=6,
+    some.none() | some.booleans() | some.integers(-5, 5) | some.sampled_from(["", "object", "string", "complete"]),
+    lambda inner: some.lists(inner, max_size=3) | some.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
 )
 
 
@@ -277,10 +283,11 @@ def test_what_is_not_understood_passes(line: bytes) -> None:
 def test_no_message_makes_it_raise(params: Any, result: Any) -> None:
     """Whatever stands in it; what is no loop comes as it was sent."""
     relay = Talk().relay
-    for method in ("tools/call", "tools/list"):
+    for method in ("tools/call", "tools/list", "notifications/cancelled"):
         assert relay.asked(_line(method=method, id=method, params=params)) is None
         answer = _line(id=method, result=result)
-        assert json.loads(relay.answered(answer)) == json.loads(answer)
+        shown = relay.answered(answer)
+        assert method == "tools/list" or shown == answer
 
 
 def test_a_guard_that_crashes_lets_everything_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ class Relay:
     def __init__(self, calls: Calls, session_id: str) -> None:
         self._calls = calls
         self._session = session_id
-        self._open: dict[tuple[type, Any], Watch | None] = {}
+        self._open: dict[tuple[type, Any] | None, Watch | None] = {}
         """The calls that wait for an answer, by their ids; `None` for a question for the tools."""
 
     def asked(self, line: bytes) -> bytes | None:
@@ -130,21 +130,23 @@ class Relay:
         """
         if b"tools" not in line and b"cancelled" not in line:
             return None
+        message = _read(line)
         try:
-            message = orjson.loads(line)
-            return self._asked(message) if isinstance(message, dict) else None
-        except Exception:
+            return None if message is None else self._asked(message)
+        except Exception as crash:
+            self._calls.guard.crashed("the relay", crash)
             return None
 
     def answered(self, line: bytes) -> bytes:
         """Take in what the server sends; give what the client gets."""
         if not self._open:
             return line
+        message = _read(line)
         try:
-            message = orjson.loads(line)
-            changed = self._answered(message) if isinstance(message, dict) and "method" not in message else None
+            changed = self._answered(message) if message is not None and "method" not in message else None
             return line if changed is None else orjson.dumps(changed)
-        except Exception:
+        except Exception as crash:
+            self._calls.guard.crashed("the relay", crash)
             return line
 
     def _asked(self, message: dict[str, Any]) -> bytes | None:
@@ -153,7 +155,7 @@ class Relay:
         if method == "notifications/cancelled":
             self._open.pop(_key(params.get("requestId")), None)
             return None
-        if message.get("id") is None or method not in {"tools/call", "tools/list"}:
+        if _key(message.get("id")) is None or method not in ("tools/call", "tools/list"):
             return None
         if method == "tools/list":
             if self._calls.speaks:
@@ -194,9 +196,18 @@ class Relay:
         return {**message, "result": advised(result, advice)} if advice else None
 
 
-def _key(number: Any) -> tuple[type, Any]:
-    """Give a request's id as it is told from others: 1 is not "1"."""
-    return type(number), number
+def _read(line: bytes) -> dict[str, Any] | None:
+    """Give a message; `None` for a line that is none."""
+    try:
+        message = orjson.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) else None
+
+
+def _key(number: Any) -> tuple[type, Any] | None:
+    """Give a request's id as it is told from others: 1 is not "1"; `None` for what is no id."""
+    return (type(number), number) if isinstance(number, str | int | float) else None
 
 
 def _with_room(message: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | None:

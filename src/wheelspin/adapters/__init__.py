@@ -10,6 +10,7 @@ ADAPTERS = (
     "claude_agent_sdk",
     "google_adk",
     "langchain",
+    "mcp",
     "pydantic_ai",
     "strands",
     "openai_agents",

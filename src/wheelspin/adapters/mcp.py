@@ -68,7 +68,7 @@ class WheelspinMiddleware(Middleware):
             if said is None:
                 raise
             raise ToolError(said) from error
-        return _given(watch, result)
+        return _given(self.guard, watch, result)
 
     async def on_list_tools(
         self, context: MiddlewareContext[ListToolsRequest], call_next: CallNext[ListToolsRequest, Sequence[Tool]]
@@ -89,7 +89,8 @@ class WheelspinMiddleware(Middleware):
             number = within.request_id if within is not None and within.request_context is not None else None
             call = ToolCall(message.name, message.arguments or {}, id=number, session_id=session)
             return self._calls.ask(call, again=again)
-        except Exception:
+        except Exception as crash:
+            self.guard.crashed("the adapter", crash)
             return None
 
     def _told(self, context: MiddlewareContext[Any]) -> str | None:
@@ -120,7 +121,7 @@ def _raised(watch: Watch, error: BaseException, name: str) -> str | None:
     return f"{said}\n\n{advice}"
 
 
-def _given(watch: Watch, result: Any) -> Any:
+def _given(guard: Guard, watch: Watch, result: Any) -> Any:
     """Tell of a result, and give it with the advice if there is one; what only asks for input is no outcome yet."""
     try:
         shown = _shown(result)
@@ -131,7 +132,8 @@ def _given(watch: Watch, result: Any) -> Any:
         given = advised(shown, advice)
         content = [*result.content, TextContent(type="text", text=advice)]
         return result.model_copy(update={"content": content, "structured_content": given.get("structuredContent")})
-    except Exception:
+    except Exception as crash:
+        guard.crashed("the adapter", crash)
         return result
 
 
