@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import socket
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -183,9 +184,15 @@ def test_a_guard_that_crashes_breaks_no_server(era: Any, monkeypatch: pytest.Mon
         assert [text_of(result) for result in asyncio.run(run(server))] == ["text of /a"] * 25
 
 
-@pytest.mark.parametrize(("era", "session", "warned"), [("legacy", None, 1), ("auto", None, 0), ("auto", "s1", 1)])
-def test_over_http_calls_without_a_session_are_judged_where_one_is_told(era: Any, session: Any, warned: int) -> None:
+@pytest.mark.parametrize(
+    ("era", "session", "user", "warned"),
+    [("legacy", None, None, 1), ("auto", None, None, 0), ("auto", "s1", None, 1), ("auto", None, "ada", 1)],
+)
+def test_over_http_calls_without_a_session_are_judged_where_one_is_told(
+    era: Any, session: Any, user: Any, warned: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Since 2026-07-28 the protocol has none: one anonymous client cannot be told from another."""
+    monkeypatch.setattr("wheelspin.adapters.mcp.current_principal", lambda: user)
     guard = Guard()
     server = _served(guard, session=(lambda _: session) if session else None)
 
@@ -197,12 +204,12 @@ def test_over_http_calls_without_a_session_are_judged_where_one_is_told(era: Any
         await asyncio.gather(task, return_exceptions=True)
         return results
 
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as listener:
         results = asyncio.run(run())
     assert sum("Loop detected" in text_of(result) for result in results) == warned
-    assert len(guard.records()) == warned
+    names = [record.session_id for record in guard.records()]
+    assert len(names) == warned
+    assert era == "legacy" or names == [name for name in (session, user) if name]
 
 
 @pytest.mark.parametrize("name", WAYS)
