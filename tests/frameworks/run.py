@@ -30,6 +30,8 @@ class Framework(NamedTuple):
     pins: tuple[str, ...]
     label: str = ""
     """What tells two versions of one framework apart."""
+    more: tuple[str, ...] = ()
+    """Other files of ours that import it."""
 
     @property
     def name(self) -> str:
@@ -52,6 +54,8 @@ FRAMEWORKS = (
     Framework("openai_agents", ("openai-agents==0.24.0", "mcp==2.3.0")),
     Framework("openai_agents", ("openai-agents==0.21.0", "mcp==2.3.0"), "oldest"),
     Framework("litellm", ("litellm[proxy]==1.108.7",)),
+    Framework("mcp", ("fastmcp==4.2.3",), more=("src/wheelspin/relays/http.py",)),
+    Framework("mcp", ("fastmcp==4.0.0", "mcp==2.2.0"), "oldest", more=("src/wheelspin/relays/http.py",)),
 )
 _OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 """What keeps frameworks from asking the network."""
@@ -80,10 +84,10 @@ def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
 
 
 def _tested(framework: Framework) -> list[list[str]]:
-    adapter = f"src/wheelspin/adapters/{framework.adapter}.py"
+    files = [f"src/wheelspin/adapters/{framework.adapter}.py", *framework.more]
     return [
         ["pytest", "-q", "-W", "default", "-p", "no:cacheprovider", f"tests/frameworks/test_{framework.adapter}.py"],
-        ["mypy", "--strict", "--no-incremental", "--follow-imports=silent", adapter],
+        ["mypy", "--strict", "--no-incremental", "--follow-imports=silent", *files],
     ]
 
 

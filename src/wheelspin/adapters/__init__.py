@@ -10,11 +10,10 @@ ADAPTERS = (
     "claude_agent_sdk",
     "google_adk",
     "langchain",
-    "mcp",
-    "pydantic_ai",
-    "strands",
-    "openai_agents",
     "litellm",
     "mcp",
+    "openai_agents",
+    "pydantic_ai",
+    "strands",
 )
 """The members of the family, by the names of their files."""
