@@ -33,6 +33,8 @@ class _Entry(NamedTuple):
 
     call: int
     key: int
+    repeated: int
+    """How many repeated calls there were, up to this one; 0 where it is none."""
 
 
 class Bounds:
@@ -180,7 +182,8 @@ class Screen:
         if not self._newest:
             self._catch_up()
         oldest = self._newest[0] if len(self._newest) == self._size else None
-        if oldest is not None and oldest.call in self._open:
+        if oldest is not None and (oldest.call in self._open or oldest.repeated > self._stale_since):
+            # The guard needs to be told its outcome, or counts it still when it has left the history.
             return False
         key, bounds = self._key(asked.call), self._bounds
         if (
@@ -209,12 +212,12 @@ class Screen:
 
     def _count(self, call: ToolCall, key: int) -> None:
         """Count a call, which is the newest now."""
-        self._newest.append(_Entry(id(call), key))
         count = self._counts[key] = self._counts.get(key, 0) + 1
         if count > 1:
             self._repeated += 1
         else:
             self._asked_after[id(call)] = self._repeated
+        self._newest.append(_Entry(id(call), key, self._repeated if count > 1 else 0))
 
     def _note(self, answered: Answered, *, is_alone: bool) -> None:
         """Note what an outcome may be to a detector."""

@@ -65,7 +65,7 @@ def _scanned(history: History, signature: bytes) -> Answers:
         next((step for step in reversed(mine) if step.kind == "open"), None),
         len({step.outcome for step in mine if step.kind not in {"open", "veto"}}),
         _in_a_row(steps, mine, signature),
-        _stagnation(steps, history.memory()[0]),
+        _stagnation(steps, history.memory()[0]) + history.memory()[1],
         _failing([step for step in steps if step.tool == TOOLS[signature]], _changed_at(steps)),
         not mine
         and not (steps and steps[-1].kin is not None)
@@ -332,3 +332,24 @@ def test_a_failure_before_a_success_of_the_same_group_leaves_the_chain_alone() -
     chain = history.failing("x")
     assert chain is not None
     assert chain.signatures == {steps[3].signature: 1}
+
+
+CALLS = st.tuples(st.sampled_from(SIGNATURES), st.sampled_from([b"1", b"1", b"1", b"2"]))
+
+
+@given(size=st.integers(4, 9), messages=st.lists(st.lists(CALLS, min_size=1, max_size=4), max_size=40))
+def test_messages_that_bring_nothing_new_count_on_when_they_have_left_the_history(
+    size: int, messages: list[list[tuple[bytes, bytes]]]
+) -> None:
+    """Until one has a call with an outcome that is new for it."""
+    history = History(size)
+    row = 0
+    for message in messages:
+        steps = [Step(Tool(TOOLS[signature]), signature) for signature, _ in message]
+        for place, step in enumerate(steps):
+            history.append(step, 2 * int(place > 0))
+        for step, (_, outcome) in zip(steps, message, strict=True):
+            history.resolve(step, "result", outcome)
+        row = row + 1 if all(step.is_stale for step in steps) else 0
+
+        assert history.stagnation == row

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wheelspin.core.step import Pattern, Step
     from wheelspin.core.tallies.failing import Chain
 
-    Memory = tuple[int, Iterable[tuple[bytes, int, bytes | None, str]]]
+    Memory = tuple[int, int, Iterable[tuple[bytes, int, bytes | None, str]]]
 
 __all__ = ["History", "bonds"]
 
@@ -152,8 +152,12 @@ class History:
 
     @property
     def stagnation(self) -> int:
-        """The newest messages in a row that brought no outcome that is new for its call."""
+        """The newest messages in a row that brought no outcome that is new for its call, also those that left it."""
         return len(self._staleness)
+
+    def is_one_row(self, signature: bytes) -> bool:
+        """Tell whether all that brings nothing new, within this history, is one call that follows itself."""
+        return self.in_a_row(signature) >= len(self._staleness) - self._staleness.passed
 
     def is_free_again(self, signature: bytes) -> bool:
         """Tell whether the newest of this signature is a veto, and something new has come since."""
@@ -229,10 +233,11 @@ class History:
 
         Returns:
             How many steps from the oldest one on belong to messages that are followed by nothing new, or to one that
-            brought something; and the failures that are counted beyond the history: signature, count, outcome, nature.
+            brought something; how many messages that brought nothing new have left the history since; and the failures
+            that are counted beyond the history: signature, count, outcome, nature.
         """
         fresh = sum(step.message <= self._staleness.fresh for step in self) if self._staleness.fresh >= 0 else 0
-        return fresh, self._tallies.memory()
+        return fresh, self._staleness.passed, self._tallies.memory()
 
     def append(self, step: Step, bond: int = _ALONE) -> None:
         """
@@ -302,10 +307,10 @@ class History:
 
     def sign(self, step: Step, signature: bytes) -> None:
         """Give a step of this history another signature: the host ran the call with other arguments (SPEC 3)."""
-        steps, (fresh, failures) = list(self), self.memory()
+        steps, (fresh, passed, failures) = list(self), self.memory()
         kept = [failure for failure in failures if failure[0] not in {step.signature, signature}]
         step.signature = signature
-        self._count_anew(steps, (fresh, kept))
+        self._count_anew(steps, (fresh, passed, kept))
 
     def forget(self, step: Step) -> int:
         """
@@ -314,10 +319,10 @@ class History:
         Returns:
             How it belonged to the step before it, as `append` takes it.
         """
-        fresh, failures = self.memory()
+        fresh, passed, failures = self.memory()
         fresh -= step.message <= self._staleness.fresh
         bond = _IN_MESSAGE if step.message != step.number else _IN_GROUP if step.group != step.number else _ALONE
-        self._count_anew([other for other in self if other is not step], (fresh, failures))
+        self._count_anew([other for other in self if other is not step], (fresh, passed, failures))
         return bond
 
     def _at(self, number: int) -> Step:
@@ -371,7 +376,7 @@ class History:
         if step.id is not None and self.calls.get(step.id) is step:
             del self.calls[step.id]
         if step.is_stale:
-            self._staleness.drop(step)
+            self._staleness.drop(step, is_last=self._at(step.number + 1).message != step.message)
         if self._failing:
             self._failing.drop(step)
         if self._same_since <= step.number and self._at(step.number + 1).group != step.group:
@@ -392,8 +397,9 @@ class History:
         else:
             self._failing.resolve(step)
 
-    def _remember(self, fresh: int, failures: Iterable[tuple[bytes, int, bytes | None, str]]) -> None:
+    def _remember(self, fresh: int, passed: int, failures: Iterable[tuple[bytes, int, bytes | None, str]]) -> None:
         """Take over what the steps do not tell."""
         if fresh:
             self._staleness.refresh(self._at(self.first + min(fresh, len(self._ring)) - 1).message)
+        self._staleness.passed = passed
         self._tallies.remember(failures)

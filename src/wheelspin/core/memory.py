@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory", "plain_id"]
 
 _LONGEST_ID = 128
-_VERSION = 3
+_VERSION = 4
 
 
 def plain_id(given: object) -> str | None:

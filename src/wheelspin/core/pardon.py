@@ -38,7 +38,8 @@ def without(history: History, signature: bytes) -> History:
         of_tool = step.tool in tools and step.nature != SUCCESS
         return step.signature in signatures or step.pattern in patterns or of_tool
 
-    fresh, failures = history.memory()
+    # Of what has left the history nobody knows which calls it was made of: it is counted anew, too.
+    fresh, _, failures = history.memory()
     gone = {step.signature for step in steps if goes(step)}
-    memory = sum(not goes(step) for step in steps[:fresh]), [kept for kept in failures if kept[0] not in gone]
+    memory = sum(not goes(step) for step in steps[:fresh]), 0, [kept for kept in failures if kept[0] not in gone]
     return History(history.size, [step for step in steps if not goes(step)], memory)

@@ -297,20 +297,25 @@ def _load_step(data: list[Any], patterns: list[Pattern]) -> Step:
 
 
 def _dump_memory(history: History) -> list[Any]:
-    fresh, failures = history.memory()
+    fresh, passed, failures = history.memory()
     return [
         fresh,
+        passed,
         [[sign.hex(), count, outcome.hex() if outcome else None, nature] for sign, count, outcome, nature in failures],
     ]
 
 
 def _load_memory(data: list[Any], steps: int, size: int) -> Memory:
-    fresh, failures = data
+    fresh, passed, failures = data
     kept = max(0, _number(fresh) - max(0, steps - size))
-    return kept, [
-        (bytes.fromhex(sign), _number(count), bytes.fromhex(outcome) if outcome else None, _text(nature))
-        for sign, count, outcome, nature in failures
-    ]
+    return (
+        kept,
+        _number(passed),
+        [
+            (bytes.fromhex(sign), _number(count), bytes.fromhex(outcome) if outcome else None, _text(nature))
+            for sign, count, outcome, nature in failures
+        ],
+    )
 
 
 def _dump_verdict(verdict: Verdict) -> list[Any]:

@@ -22,15 +22,16 @@ class Stagnation(Detector):
 
     What it detects:
         Messages of the model in a row whose calls were all made before, within the history, and all gave an outcome
-        that they had given before: ping-pong and cycles of any length. One single call that follows itself is left to
-        the detectors of repeats. It warns at `warningThreshold`. It
+        that they had given before: ping-pong and cycles of any length, also of many calls in each message. One single
+        call that follows itself is left to the detectors of repeats. It warns at `warningThreshold`. It
         blocks at `criticalThreshold` a call that was made twice or more and has had one single outcome in the history.
 
     Why it is a loop:
         An agent learns from outcomes. Where none of them is new, the next step rests on what led to this one.
 
     Example:
-        `(A1 B1 C1)*9` warns at 14 and blocks at 24, 25, 26 and 27. `(A1 B1 C+)*9` stays quiet.
+        `(A1 B1 C1)*9` warns at 14 and blocks at 24, 25, 26 and 27. `[A1 B1 C1 D1]*22` warns from 45 and blocks from 85.
+        `(A1 B1 C+)*9` stays quiet.
 
     Options:
         `detectors.stagnation`, a switch or an object with `warningThreshold` and `criticalThreshold`; `historySize` is
@@ -61,7 +62,7 @@ class Stagnation(Detector):
         count = history.stagnation
         if not count or call.polls or not history.repeats(call.signature):
             return None
-        if history.nature(call.signature) in {OUTAGE, WAITING} or history.in_a_row(call.signature) > count:
+        if history.nature(call.signature) in {OUTAGE, WAITING} or history.is_one_row(call.signature):
             return None
         is_free = history.outcomes(call.signature) != 1 or history.streak(call.signature) < _SEEN
         return self.graded(count, self.limits(call, settings), call.signature, is_free=is_free)
