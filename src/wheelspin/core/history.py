@@ -12,6 +12,7 @@ step that is not the newest of its kind, the tally it touches is counted anew.
 from __future__ import annotations
 
 from wheelspin.core.nature import CHANGE, OUTAGE, SUCCESS, WAITING
+from wheelspin.core.step import ALONE, IN_GROUP, IN_MESSAGE, bonds
 from wheelspin.core.tallies.alternation import SIDES, Alternation
 from wheelspin.core.tallies.blocked import Blocked
 from wheelspin.core.tallies.failing import Failing
@@ -28,23 +29,10 @@ if TYPE_CHECKING:
 
     Memory = tuple[int, int, Iterable[tuple[bytes, int, bytes | None, str]]]
 
-__all__ = ["History", "bonds"]
+__all__ = ["History"]
 
-_ALONE, _IN_GROUP, _IN_MESSAGE = range(3)
-"""How a step belongs to the one before it."""
 _PASSING = frozenset({CHANGE, OUTAGE, WAITING})
 """Natures of an outcome that is no stagnation, though it was seen before."""
-
-
-def bonds(steps: Iterable[Step]) -> Iterator[int]:
-    """Give for each step how it belongs to the one before it: 2 to its message, 1 to its group, 0 not at all."""
-    before: Step | None = None
-    for step in steps:
-        if before is None or before.group != step.group:
-            yield _ALONE
-        else:
-            yield _IN_MESSAGE if before.message == step.message else _IN_GROUP
-        before = step
 
 
 class History:
@@ -239,7 +227,7 @@ class History:
         fresh = sum(step.message <= self._staleness.fresh for step in self) if self._staleness.fresh >= 0 else 0
         return fresh, self._staleness.passed, self._tallies.memory()
 
-    def append(self, step: Step, bond: int = _ALONE) -> None:
+    def append(self, step: Step, bond: int = ALONE) -> None:
         """
         Add a step, with or without an outcome, and drop the oldest where the ring is full.
 
@@ -257,7 +245,7 @@ class History:
             ring.append(step)
         step.number = number
         if bond and number and size > 1:
-            step.bind(ring[(number - 1) % size], in_message=bond == _IN_MESSAGE)
+            step.bind(ring[(number - 1) % size], in_message=bond == IN_MESSAGE)
         else:
             step.bonds = None
         self.next = number + 1
@@ -321,7 +309,7 @@ class History:
         """
         fresh, passed, failures = self.memory()
         fresh -= step.message <= self._staleness.fresh
-        bond = _IN_MESSAGE if step.message != step.number else _IN_GROUP if step.group != step.number else _ALONE
+        bond = IN_MESSAGE if step.message != step.number else IN_GROUP if step.group != step.number else ALONE
         self._count_anew([other for other in self if other is not step], (fresh, passed, failures))
         return bond
 

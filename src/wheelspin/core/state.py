@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from wheelspin.core.compaction import CompactionWindow
 from wheelspin.core.events import Action, Finding, Level, Verdict
-from wheelspin.core.history import History, bonds
+from wheelspin.core.history import History
 from wheelspin.core.pardon import blocked_in, without
 from wheelspin.core.record import RunRecord
-from wheelspin.core.step import Pattern, Step
+from wheelspin.core.step import Pattern, Step, bonds
 from wheelspin.core.tools import Tool
 
 TYPE_CHECKING = False

@@ -6,10 +6,15 @@ from wheelspin.core.events import Finding, Level
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from wheelspin.core.events import Verdict
     from wheelspin.core.tools import Tool
 
-__all__ = ["SAME_FAILURE", "UNKNOWN_TOOL", "Pattern", "Step"]
+__all__ = ["ALONE", "IN_GROUP", "IN_MESSAGE", "SAME_FAILURE", "UNKNOWN_TOOL", "Pattern", "Step", "bonds"]
+
+ALONE, IN_GROUP, IN_MESSAGE = range(3)
+"""How a step belongs to the one before it."""
 
 SAME_FAILURE = "same-failure"
 """Id of the detector whose vetoes are of a tool that keeps failing, whatever the arguments."""
@@ -152,3 +157,14 @@ class Step:
     def worked(self) -> bool:
         """Tell whether the tool was there, however the call ended."""
         return self.kind not in {"open", "veto", "unknown_tool"}
+
+
+def bonds(steps: Iterable[Step]) -> Iterator[int]:
+    """Give for each step how it belongs to the one before it: 2 to its message, 1 to its group, 0 not at all."""
+    before: Step | None = None
+    for step in steps:
+        if before is None or before.group != step.group:
+            yield ALONE
+        else:
+            yield IN_MESSAGE if before.message == step.message else IN_GROUP
+        before = step

@@ -7,7 +7,7 @@ For tests, with any test runner or none: play trajectories, raise crashes of the
 
 from __future__ import annotations
 
-from wheelspin.testing.adapters import AdapterRun, Script, ScriptedCall, check_adapter
+from wheelspin.testing.adapters import AdapterRun, Script, ScriptedCall, ScriptedTool, check_adapter
 from wheelspin.testing.crashes import strict
 from wheelspin.testing.detectors import Case, check_detector
 from wheelspin.testing.readers import check_reader
@@ -20,6 +20,7 @@ __all__ = [
     "Played",
     "Script",
     "ScriptedCall",
+    "ScriptedTool",
     "check_adapter",
     "check_detector",
     "check_reader",

@@ -9,7 +9,7 @@ from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.testing.expect import expect
 
-__all__ = ["SCRIPTS", "AdapterRun", "Script", "ScriptedCall", "check_adapter"]
+__all__ = ["SCRIPTS", "AdapterRun", "Script", "ScriptedCall", "ScriptedTool", "check_adapter"]
 
 
 class ScriptedCall(NamedTuple):
@@ -31,6 +31,38 @@ class ScriptedCall(NamedTuple):
 
 Script = list[list[ScriptedCall]]
 """What the model says: the calls of each of its messages, and after the last of them a final answer."""
+
+
+class ScriptedTool:
+    """
+    What `read` and `list` do in a script, whichever is called.
+
+    Args:
+        script: The script.
+        ran: Takes the `path` of each call that runs.
+
+    Example:
+        >>> tool = ScriptedTool([[ScriptedCall("c1", "read", "/a", "text of /a")]], ran := [])
+        >>> tool("/a"), ran
+        ('text of /a', ['/a'])
+    """
+
+    def __init__(self, script: Script, ran: list[str]) -> None:
+        self._calls = {call.path: call for message in script for call in message}
+        self._ran = ran
+
+    def __call__(self, path: str) -> str:
+        """
+        Give the result of a call.
+
+        Raises:
+            RuntimeError: The script says that it fails.
+        """
+        call = self._calls[path]
+        self._ran.append(path)
+        if call.fails:
+            raise RuntimeError(call.result)
+        return call.result
 
 
 class AdapterRun(NamedTuple):

@@ -23,7 +23,7 @@ from agent_framework import (
 from wheelspin import Guard
 from wheelspin.adapters.agent_framework import WheelspinMiddleware
 from wheelspin.errors import ToolLoopError
-from wheelspin.testing import AdapterRun, Script, ScriptedCall
+from wheelspin.testing import AdapterRun, Script, ScriptedCall, ScriptedTool
 
 __all__ = [
     "Client",
@@ -87,13 +87,7 @@ def answer(text: str) -> list[Content]:
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
     """Give the tools, which do what the script says."""
-    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
-
-    def run(path: str) -> str:
-        ran.append(path)
-        if answers[path].fails:
-            raise RuntimeError(answers[path].result)
-        return answers[path].result
+    run = ScriptedTool(script, ran)
 
     @tool(approval_mode="never_require")
     async def read(path: str) -> str:

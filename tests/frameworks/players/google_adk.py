@@ -18,7 +18,7 @@ from google.genai import types
 
 from wheelspin import Guard
 from wheelspin.adapters.google_adk import WheelspinPlugin
-from wheelspin.testing import AdapterRun, Script, ScriptedCall
+from wheelspin.testing import AdapterRun, Script, ScriptedCall, ScriptedTool
 
 __all__ = [
     "Line",
@@ -151,18 +151,15 @@ def answer(text: str) -> LlmResponse:
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
     """Give the tools, which do what the script says."""
-    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
+    run = ScriptedTool(script, ran)
 
     def read(path: str) -> str:
         """Read a file."""
-        ran.append(path)
-        if answers[path].fails:
-            raise RuntimeError(answers[path].result)
-        return answers[path].result
+        return run(path)
 
     async def list_(path: str) -> str:
         """List a folder."""
-        return read(path)
+        return run(path)
 
     tool = FunctionTool(list_)
     tool.name = "list"

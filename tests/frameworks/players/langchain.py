@@ -15,7 +15,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from wheelspin import Guard
 from wheelspin.adapters.langchain import WheelspinMiddleware, guard_tools
 from wheelspin.errors import ToolLoopError
-from wheelspin.testing import AdapterRun, Script, ScriptedCall
+from wheelspin.testing import AdapterRun, Script, ScriptedTool
 
 __all__ = ["Model", "play", "play_in_a_graph", "said", "tools_of"]
 
@@ -37,13 +37,7 @@ def said(script: Script) -> Iterator[BaseMessage]:
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
     """Give the tools, which do what the script says."""
-    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
-
-    def run(path: str) -> str:
-        ran.append(path)
-        if answers[path].fails:
-            raise RuntimeError(answers[path].result)
-        return answers[path].result
+    run = ScriptedTool(script, ran)
 
     @tool
     def read(path: str) -> str:

@@ -12,7 +12,7 @@ from agents.testing import ModelStep, ScriptedModel, assistant_message, function
 from wheelspin import Guard, Outcome, ToolCall
 from wheelspin.adapters.openai_agents import guard_agent, tell_unknown_tools
 from wheelspin.errors import ToolLoopError
-from wheelspin.testing import AdapterRun, Script, ScriptedCall
+from wheelspin.testing import AdapterRun, Script, ScriptedTool
 
 __all__ = [
     "SERVER",
@@ -69,13 +69,7 @@ def said(script: Script) -> ScriptedModel:
 
 def tools_of(script: Script, ran: list[str], **options: Any) -> list[Any]:
     """Give the tools, which do what the script says."""
-    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
-
-    def run(path: str) -> str:
-        ran.append(path)
-        if answers[path].fails:
-            raise RuntimeError(answers[path].result)
-        return answers[path].result
+    run = ScriptedTool(script, ran)
 
     def read(path: str) -> str:
         """Read a file."""

@@ -13,7 +13,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from wheelspin import Guard
 from wheelspin.adapters.pydantic_ai import WheelspinCapability
 from wheelspin.errors import ToolLoopError
-from wheelspin.testing import AdapterRun, Script, ScriptedCall
+from wheelspin.testing import AdapterRun, Script, ScriptedTool
 
 __all__ = [
     "DRIVES",
@@ -63,13 +63,7 @@ def model_of(said: Iterable[ModelResponse], seen: list[ModelMessage] | None = No
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
     """Give the tools, which do what the script says."""
-    results: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
-
-    def run(path: str) -> str:
-        ran.append(path)
-        if results[path].fails:
-            raise RuntimeError(results[path].result)
-        return results[path].result
+    run = ScriptedTool(script, ran)
 
     # Coroutines that wait for nothing end in the order of the calls, as under the bare guard.
     async def read(path: str) -> str:

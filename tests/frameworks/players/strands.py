@@ -16,7 +16,7 @@ from strands.types.exceptions import ContextWindowOverflowException
 from wheelspin import Guard
 from wheelspin.adapters.strands import WheelspinHooks
 from wheelspin.errors import ToolLoopError
-from wheelspin.testing import AdapterRun, Script, ScriptedCall
+from wheelspin.testing import AdapterRun, Script, ScriptedCall, ScriptedTool
 
 __all__ = ["Scripted", "agent_of", "play", "play_in_turn", "play_streamed", "results", "said", "shown", "tools_of"]
 
@@ -72,13 +72,7 @@ def said(script: Script, *words: str) -> Iterator[str | list[ScriptedCall]]:
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
     """Give the tools, which do what the script says."""
-    answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
-
-    def run(path: str) -> str:
-        ran.append(path)
-        if answers[path].fails:
-            raise RuntimeError(answers[path].result)
-        return answers[path].result
+    run = ScriptedTool(script, ran)
 
     @tool
     def read(path: str) -> str:
