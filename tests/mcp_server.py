@@ -25,7 +25,9 @@ SCHEMA = {
 TOOLS = [
     {"name": "read", "inputSchema": {"type": "object"}, "outputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
     {"name": "list", "inputSchema": {"type": "object"}},
+    {"name": "look", "inputSchema": {"type": "object"}},
 ]
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -38,6 +40,8 @@ def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
         text = f"text of {params.get('arguments', {}).get('path')}"
         structured = {"text": text}
         return {"content": [{"type": "text", "text": json.dumps(structured)}], "structuredContent": structured}
+    if method == "tools/call" and params["name"] == "look":
+        return {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}
     return {"content": [{"type": "text", "text": "found"}]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -101,6 +102,19 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Run)
     assert ended.lines()[-1]["terminal_reason"] == "hook_stopped"
     assert home.records()[0]["code"] == "compaction_loop_persisted"
     assert [action for action, *_ in replayed(_transcript(home))] == ["abort"]
+
+
+def test_an_image_that_is_looked_at_again_and_again_is_a_loop(home: Home, claude: Run) -> None:
+    """Although it is put into a new file each time, whose name stands in the result."""
+    server = {"command": sys.executable, "args": [str(ROOT / "tests" / "mcp_server.py")]}
+    look: list[Ask] = [("mcp__files__look", {})]
+    with ScriptedModel(lambda turn: look if turn < 22 else []) as model:
+        claude(model, "--strict-mcp-config", "--mcp-config", json.dumps({"mcpServers": {"files": server}}))
+        shown = model.shown()
+
+    assert "mcp-files-blob-" in shown[0][0]
+    assert [number for number, (_, is_error) in enumerate(shown, 1) if is_error] == [21, 22]
+    assert [(action, call) for action, call, *_ in replayed(_transcript(home))] == [("warn", 11), ("block", 21)]
 
 
 def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Run) -> None:

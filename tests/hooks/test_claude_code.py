@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import shared
+from wheelspin import Outcome
 from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
 from wheelspin.places import store_path
@@ -165,6 +166,27 @@ def test_prompts_sub_agents_and_sessions_have_counts_of_their_own() -> None:
         for number in range(9):
             assert answer(HOOK, _pre(number, **which)) is None
             assert answer(HOOK, _batch(_bash(number, "same"), **which)) is None
+
+
+def test_the_file_that_an_image_is_put_into_does_not_count() -> None:
+    """Its name, another each time, stands in the result."""
+    denied = []
+    for number in range(1, 22):
+        call = {"tool_name": "mcp__a__look", "tool_input": {}, "tool_use_id": f"t{number}"}
+        denied.append(answer(HOOK, {**BASE, "hook_event_name": "PreToolUse", **call}) is not None)
+        name = {"type": "text", "text": f"[Image: source: /home/sam/.claude/blob-{number}.png]"}
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+        answer(HOOK, _batch(("mcp__a__look", {}, f"t{number}", [image, name])))
+
+    assert denied == [False] * 20 + [True]
+
+
+def test_an_error_of_an_mcp_server_is_a_failure_also_as_a_block() -> None:
+    """As the text in it is."""
+    shown = [{"type": "text", "text": "Error: no such page"}]
+    event = HOOK.event(_batch(("mcp__a__read", {}, "t1", shown)))
+    assert event is not None
+    assert event.calls[0][1] == Outcome.error("Error: no such page")
 
 
 def test_an_old_version_that_has_no_batch_is_guarded_call_by_call() -> None:

@@ -14,9 +14,9 @@ payloads are none of Claude Code's, and pass.
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.core.volatile import TOOLS
 from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
+from wheelspin.wire.claude_code import CLAUDE_TOOLS, DENIED, shown_of
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 
 TYPE_CHECKING = False
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["HOOK"]
 
-_DENIED = ("The user doesn't want to proceed with this tool use", "Permission to use ", "[Request interrupted by user")
 _FAILED = ("<tool_use_error>", "Error: ", "Exit code ")
 
 
@@ -38,11 +37,7 @@ class ClaudeCode(Hook):
     __slots__ = ()
 
     name = "claude-code"
-    tools = TOOLS.extended(
-        ignored={"bash": ["description"]},
-        polls=["TaskOutput", "BashOutput", "AgentOutputTool"],
-        plans=["TodoWrite"],
-    )
+    tools = CLAUDE_TOOLS
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
         """Give what happened."""
@@ -103,7 +98,8 @@ def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> Tool
 
 def _outcome(call: ToolCall, shown: Any, *, failed: bool = False) -> Outcome:
     """Give an outcome from what the model is shown, as the session's transcript has it."""
-    if isinstance(shown, str) and shown.startswith(_DENIED):
+    shown = shown_of(shown)
+    if isinstance(shown, str) and shown.startswith(DENIED):
         return Outcome.denied(shown)
     failed = failed or (isinstance(shown, str) and shown.startswith(_FAILED))
     if call.tool.strip().lower() in SHELL_TOOLS:
