@@ -26,7 +26,7 @@ const safely =
 export const Wheelspin = async () => {
   const runs = new Map() // session: its newest prompt
   const turns = new Map() // session: the message that the model answers now
-  const running = new Map() // call without a result: its arguments
+  const running = new Map() // call without a result: its arguments, and the prompt and message that it is of
   const advised = new Map() // failed call: what the model is told of it
   const ending = new Set() // sessions whose run ends before the model is asked again
   let armed // a compaction is told before what comes after it
@@ -39,8 +39,9 @@ export const Wheelspin = async () => {
   }
 
   const before = safely(async ({ tool, sessionID, callID }, { args }) => {
-    const advice = await tell("before", sessionID, { call: callID, tool, arguments: args })
-    if (!advice) running.set(sessionID + callID, args)
+    const asked = { run: runs.get(sessionID), turn: turns.get(sessionID), arguments: args }
+    const advice = await tell("before", sessionID, { call: callID, tool, ...asked })
+    if (!advice) running.set(sessionID + callID, asked)
     return advice
   })
 
@@ -58,8 +59,9 @@ export const Wheelspin = async () => {
       if (advice) throw new Error(advice)
     },
     "tool.execute.after": safely(async ({ tool, sessionID, callID, args }, result) => {
+      const asked = running.get(sessionID + callID)
       running.delete(sessionID + callID)
-      const advice = await tell("after", sessionID, { call: callID, tool, arguments: args, result })
+      const advice = await tell("after", sessionID, { call: callID, tool, ...asked, arguments: args, result })
       if (!advice) return
       if (Array.isArray(result.content)) result.content.push({ type: "text", text: advice })
       else if (typeof result.output === "string") result.output += `\n\n${advice}`
@@ -71,7 +73,7 @@ export const Wheelspin = async () => {
         if (type !== "tool" || state.status !== "error") continue
         const call = sessionID + callID
         if (running.has(call)) {
-          const more = { call: callID, tool, arguments: running.get(call), error: state.error }
+          const more = { call: callID, tool, ...running.get(call), error: state.error }
           running.delete(call)
           advised.set(id, await tell("after", sessionID, more))
         }
