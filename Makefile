@@ -19,7 +19,7 @@ demo: $(VENV)/.installed
 	@examples/demo.sh $(BIN)/wheelspin
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-agents: $(VENV)/.test
 	$(BIN)/python -m tests.agents.setup .venv-agents

@@ -109,7 +109,7 @@ def test_a_loop_is_warned_about_and_blocked() -> None:
     """What is stdout's is the protocol's; each verdict is a line on stderr."""
     with _guarded() as client:
         assert client.ask("initialize", protocolVersion="2025-11-25")["result"]["serverInfo"]["name"] == "files"
-        read, listing = client.ask("tools/list")["result"]["tools"]
+        read, listing, _ = client.ask("tools/list")["result"]["tools"]
         results = [client.read() for _ in range(21)]
         code, err = client.ended()
 
