@@ -1,7 +1,7 @@
 """
 What an adapter costs a call: the same agent of its framework with and without it, in turn.
 
-`python -m benchmarks.adapters NAME` prints a row of the table in `benchmarks/README.md`, in the framework's own
+`python -m benchmarks.adapters NAME` prints rows of the table in `benchmarks/README.md`, in the framework's own
 environment; `make bench-frameworks` prints all of them.
 """
 
@@ -16,7 +16,7 @@ from importlib import import_module
 from wheelspin import Guard
 from wheelspin.testing import AdapterRun, Script, ScriptedCall
 
-__all__ = ["HEAD", "row"]
+__all__ = ["HEAD", "rows"]
 
 CALLS = 40
 ROUNDS = 25
@@ -24,13 +24,26 @@ SCRIPT: Script = [[ScriptedCall(f"c{number}", "read", f"/{number}", f"text {numb
 HEAD = "| adapter | a call without it, µs | with it, µs | added, µs | × |\n| --- | --- | --- | --- | --- |"
 
 
-def row(name: str) -> str:
-    """Play an agent that works, round by round without and with the adapter; give the medians of a call."""
-    play: Callable[[Script, Guard | None], AdapterRun] = import_module(f"tests.frameworks.players.{name}").play
-    bare, guarded = [], []
-    for _ in range(ROUNDS):
-        bare.append(_time(play, None))
-        guarded.append(_time(play, Guard()))
+def rows(name: str) -> list[str]:
+    """
+    Play an agent that works, round by round without and with the adapter; give the medians of a call.
+
+    A player that has a `cost` of its own, before, after and added, in milliseconds, has one more row.
+    """
+    player = import_module(f"tests.frameworks.players.{name}")
+    pairs = []
+    for number in range(ROUNDS):
+        guards = [None, Guard()]
+        took = [_time(player.play, guard) for guard in (guards if number % 2 else guards[::-1])]
+        pairs.append(took if number % 2 else took[::-1])
+    found = [_row(name, *zip(*pairs, strict=True))]
+    if hasattr(player, "cost"):
+        before, after, added = (milliseconds * 1e3 for milliseconds in player.cost())
+        found.append(f"| {name}, {player.COSTS} | {before:.0f} | {after:.0f} | {added:.0f} | {after / before:.2f} |")
+    return found
+
+
+def _row(name: str, bare: tuple[float, ...], guarded: tuple[float, ...]) -> str:
     added = statistics.median(after - before for before, after in zip(bare, guarded, strict=True))
     ratio = statistics.median(after / before for before, after in zip(bare, guarded, strict=True))
     return f"| {name} | {statistics.median(bare):.0f} | {statistics.median(guarded):.0f} | {added:.0f} | {ratio:.2f} |"
@@ -47,4 +60,4 @@ def _time(play: Callable[[Script, Guard | None], AdapterRun], guard: Guard | Non
 
 
 if __name__ == "__main__":
-    print(row(sys.argv[1]))
+    print("\n".join(rows(sys.argv[1])))

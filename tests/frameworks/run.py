@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.adapters import HEAD, row
+from benchmarks.adapters import HEAD, rows
 
 from tests.environments import made, python_packages
 
@@ -68,7 +68,7 @@ def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
     for framework in meant:
         _set_up(framework, folder / framework.name)
     if bench:
-        print(f"{HEAD}\n{row('callables')}", flush=True)
+        print("\n".join([HEAD, *rows("callables")]), flush=True)
     for framework in meant:
         if not bench:
             print(f"\n=== {framework.name}: {', '.join(framework.pins)}", flush=True)
@@ -92,7 +92,7 @@ def _tested(framework: Framework) -> list[list[str]]:
 
 
 def _benched(framework: Framework) -> list[list[str]]:
-    return [["benchmarks.adapters", framework.adapter]]
+    return [] if framework.label else [["benchmarks.adapters", framework.adapter]]
 
 
 def _set_up(framework: Framework, home: Path) -> None:

@@ -23,7 +23,7 @@ from wheelspin import Guard
 from wheelspin.adapters.mcp import WheelspinMiddleware
 from wheelspin.testing import AdapterRun, Script, ScriptedCall
 
-__all__ = ["PROXY", "SERVER", "Cost", "cost", "parameters", "play", "play_through_the_proxy", "text_of"]
+__all__ = ["COSTS", "PROXY", "SERVER", "Cost", "cost", "parameters", "play", "play_through_the_proxy", "text_of"]
 
 SERVER = [sys.executable, "-m", "tests.frameworks.players.mcp_server"]
 PROXY = [sys.executable, "-m", "wheelspin", "mcp"]
@@ -106,6 +106,10 @@ class Cost(NamedTuple):
     direct: float
     guarded: float
     added: float
+
+
+COSTS = "the proxy over stdio"
+"""What `cost` is of."""
 
 
 def cost(calls: int = 300) -> Cost:
