@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     if bool(words) == bool(options.url):
         found = "both a command and `--url` were given" if words else "neither a command nor `--url` was given"
         fault = Fault("", found, "one of them", hint="see `wheelspin mcp --help`")
-        raise ConfigError("wheelspin mcp", [fault])
+        raise ConfigError("mcp", [fault])
     calls = Calls(Guard(_settings(options), clock=time.time, listeners=[_tell]))
     server = _at(options.url, options.header) if options.url else _started(words)
     if options.http is None:
@@ -106,7 +106,7 @@ def _started(words: list[str]) -> Server:
     program = shutil.which(words[0])
     if program is None:
         hint = "give the command as a shell would find it, or its whole path"
-        raise ConfigError("wheelspin mcp", [Fault("", f"there is no program {words[0]!r}", hint=hint)])
+        raise ConfigError("mcp", [Fault("", f"there is no program {words[0]!r}", hint=hint)])
 
     @asynccontextmanager
     async def server() -> AsyncIterator[End]:
@@ -115,7 +115,7 @@ def _started(words: list[str]) -> Server:
                 started = await stack.enter_async_context(Program([program, *words[1:]]))
             except OSError as problem:
                 fault = Fault("", f"{program}: {problem.strerror}", hint="try the command alone")
-                raise ConfigError("wheelspin mcp", [fault]) from None
+                raise ConfigError("mcp", [fault]) from None
             yield started
             if started.code and not started.is_told_to_end:
                 when = "" if started.spoke else " before it said anything; try the command alone"
@@ -153,7 +153,7 @@ def _http() -> Any:
         if (missing.name or "").startswith("wheelspin"):
             raise
         fault = Fault("", "over HTTP it needs the SDK of MCP, 2.2 or newer", hint='`pip install "wheelspin[mcp]"`')
-        raise ConfigError("wheelspin mcp", [fault]) from None
+        raise ConfigError("mcp", [fault]) from None
 
 
 def _address(given: str) -> tuple[str, int]:
