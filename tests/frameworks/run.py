@@ -29,7 +29,7 @@ class Framework(NamedTuple):
     """The adapter's file."""
     pins: tuple[str, ...]
     label: str = ""
-    """What tells two versions of one framework apart."""
+    """What tells two versions of one framework apart; there may be tests that are for one alone."""
     more: tuple[str, ...] = ()
     """Other files of ours that import it."""
 
@@ -44,6 +44,7 @@ FRAMEWORKS = (
     Framework("langchain", ("langchain==1.2.10", "langgraph==1.0.8", "langgraph-prebuilt==1.0.7"), "oldest"),
     Framework("pydantic_ai", ("pydantic-ai-slim==2.68.0",)),
     Framework("pydantic_ai", ("pydantic-ai-slim==2.16.0",), "oldest"),
+    Framework("pydantic_ai", ("pydantic-ai-slim==2.62.0", "pydantic-ai-harness==0.62.0"), "harness"),
     Framework("claude_agent_sdk", ("claude-agent-sdk==0.2.189",)),
     Framework("strands", ("strands-agents==1.62.0",)),
     Framework("strands", ("strands-agents==1.51.0",), "oldest"),
@@ -85,8 +86,10 @@ def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
 
 def _tested(framework: Framework) -> list[list[str]]:
     files = [f"src/wheelspin/adapters/{framework.adapter}.py", *framework.more]
+    own = f"tests/frameworks/test_{framework.adapter}_{framework.label}.py"
+    test = own if (ROOT / own).exists() else f"tests/frameworks/test_{framework.adapter}.py"
     return [
-        ["pytest", "-q", "-W", "default", "-p", "no:cacheprovider", f"tests/frameworks/test_{framework.adapter}.py"],
+        ["pytest", "-q", "-W", "default", "-p", "no:cacheprovider", test],
         ["mypy", "--strict", "--no-incremental", "--follow-imports=silent", *files],
     ]
 
