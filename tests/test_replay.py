@@ -326,14 +326,25 @@ SCREENED = st.builds(
 )
 
 
-def _many(arguments: Iterable[Any], *, open_for: int = 0) -> list[Event]:
-    """Give a call for each of the arguments; each is answered when so many more were made."""
+def _many(arguments: Iterable[Any], *, open_for: int = 0, new: bool = False) -> list[Event]:
+    """Give a call for each of the arguments; each is answered when so many more were made, alike or with news."""
     calls = [ToolCall("read", given, id=f"c{number}") for number, given in enumerate(arguments)]
     events: list[Event] = []
     for number, call in enumerate(calls):
         events.append(Asked(number, call))
         if number >= open_for:
-            events.append(Answered(number, calls[number - open_for], Outcome.result("same")))
+            told = Outcome.result(f"text {number}" if new else "same")
+            events.append(Answered(number, calls[number - open_for], told))
+    return events
+
+
+def _turns(names: str) -> list[Event]:
+    """Give calls by the letters that they are of, one answer for each; `-` is a new one that never comes back."""
+    events: list[Event] = []
+    for number, name in enumerate(names):
+        call = ToolCall("read", {"path": name if name != "-" else f"/{number}"}, id=f"t{number}")
+        came = [] if name == "-" else [Answered(number, call, Outcome.result(f"text of {name}"))]
+        events += [Asked(number, call), *came]
     return events
 
 
@@ -347,6 +358,15 @@ MIXED = [{"n": 1.5, "m": float("nan"), "l": [1, 2]}, {"n": 1}, {"n": 1.0}, "text
         pytest.param(_many({"n": number // 2} for number in range(300)), id="a long quiet run"),
         pytest.param(_many([*({"n": n} for n in range(300)), *[{"n": 1}] * 40]), id="a loop after a long quiet run"),
         pytest.param(_many(({"n": number} for number in range(90)), open_for=35), id="calls that outlive the history"),
+        pytest.param(_many(({"n": n} for n in range(400)), new=True), id="a long run of news"),
+        pytest.param(
+            [*_many(({"n": n // 2} for n in range(90)), new=True), *_many([{"n": 1}] * 40)],
+            id="a loop after a long run of news",
+        ),
+        pytest.param(
+            _turns("abcdefgh" * 2 + "-" * 24 + "efgh" * 3),
+            id="what brings nothing new leaves the history, and counts on",
+        ),
         pytest.param(_many(MIXED * 12), id="arguments of all kinds"),
         pytest.param(_many([{"n": 1}, {"n": 1.0}] * 12), id="equal numbers of two types"),
         pytest.param(

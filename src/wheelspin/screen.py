@@ -33,8 +33,6 @@ class _Entry(NamedTuple):
 
     call: int
     key: int
-    repeated: int
-    """How many repeated calls there were, up to this one; 0 where it is none."""
 
 
 class Bounds:
@@ -182,8 +180,7 @@ class Screen:
         if not self._newest:
             self._catch_up()
         oldest = self._newest[0] if len(self._newest) == self._size else None
-        if oldest is not None and (oldest.call in self._open or oldest.repeated > self._stale_since):
-            # The guard needs to be told its outcome, or counts it still when it has left the history.
+        if oldest is not None and (oldest.call in self._open or self._is_compared_with(oldest)):
             return False
         key, bounds = self._key(asked.call), self._bounds
         if (
@@ -199,6 +196,10 @@ class Screen:
             self._drop(oldest)
         return True
 
+    def _is_compared_with(self, oldest: _Entry) -> bool:
+        """Tell whether a call that counts as bringing nothing new does so by comparison with the oldest."""
+        return self._repeated > self._stale_since and self._counts[oldest.key] > 1
+
     def _catch_up(self) -> None:
         """Look at the calls that needed no look."""
         open_calls: set[int] = set()
@@ -212,12 +213,12 @@ class Screen:
 
     def _count(self, call: ToolCall, key: int) -> None:
         """Count a call, which is the newest now."""
+        self._newest.append(_Entry(id(call), key))
         count = self._counts[key] = self._counts.get(key, 0) + 1
         if count > 1:
             self._repeated += 1
         else:
             self._asked_after[id(call)] = self._repeated
-        self._newest.append(_Entry(id(call), key, self._repeated if count > 1 else 0))
 
     def _note(self, answered: Answered, *, is_alone: bool) -> None:
         """Note what an outcome may be to a detector."""
