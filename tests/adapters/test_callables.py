@@ -10,8 +10,8 @@ import pytest
 
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.callables import does, loop, play
-from wheelspin import Guard, LoopEvent
-from wheelspin.adapter import Compactions, Watch, with_advice
+from wheelspin import Action, Guard, LoopEvent, Verdict
+from wheelspin.adapter import Compactions, Watch, passing, with_advice
 from wheelspin.adapters.callables import Run, guarded, run
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.errors import ToolLoopError
@@ -163,6 +163,23 @@ def test_a_crash_of_the_adapter_lets_the_call_pass_and_is_told(monkeypatch: pyte
     assert no_outcome.returned(lambda: Outcome.result(1 / 0)) == ""
     assert [(event.kind, event.code) for event in events] == [("crash", "the adapter")] * 2
     assert [record.calls for record in guard.records()] == [1]
+
+
+def test_what_crashes_beside_the_calls_is_told_and_the_end_of_a_run_is_no_crash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The agent goes on after the one and not after the other."""
+    monkeypatch.setattr(Guard, "strict", False)
+    events: list[LoopEvent] = []
+    guard = Guard(listeners=[events.append])
+    with passing(guard):
+        raise KeyError("messages")
+    with pytest.raises(ToolLoopError), passing(guard):
+        raise ToolLoopError(Verdict(Action.ABORT))
+
+    assert [(event.kind, event.code) for event in events] == [("crash", "the adapter")]
+    assert "KeyError" in events[0].reason
+    assert "messages" not in events[0].reason
 
 
 def test_an_exception_after_a_compaction_may_end_the_run() -> None:

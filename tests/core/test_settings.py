@@ -129,3 +129,29 @@ def test_settings_that_observe_are_the_same_but_for_their_mode() -> None:
 
     assert differing == ["mode"]
     assert (enforcing.mode, observing.mode) == ("enforce", "observe")
+
+
+def test_thresholds_of_one_detector_in_the_wrong_order_are_raised_with_a_notice() -> None:
+    """As the shared ones are; the notice names the detector."""
+    settings = Settings(enabled=True, detectors={"ping_pong": {"warning_threshold": 10, "critical_threshold": 5}})
+
+    assert settings.limits_of("ping_pong") == (10, 11)
+    assert [(notice.setting, "raised from 5 to 11" in notice.text) for notice in settings.notices] == [
+        ("ping_pong", True)
+    ]
+
+
+def test_outages_have_limits_of_their_own() -> None:
+    """And no switch: they are told from loops, not detected."""
+    settings = Settings(enabled=True, infrastructure_failures={"warning_threshold": 3, "critical_threshold": 6})
+
+    assert settings.limits_of("infrastructure_failures") == (3, 6)
+    with pytest.raises(ValueError, match="has no 'enabled'"):
+        Settings(infrastructure_failures={"enabled": False})
+
+
+@pytest.mark.parametrize("given", [7, "off", None])
+def test_what_is_set_of_a_detector_is_a_switch_or_a_mapping(given: Any) -> None:
+    """Anything else is an error that says so."""
+    with pytest.raises(TypeError, match="`ping_pong` must be True, False or a mapping"):
+        Settings(detectors={"ping_pong": given})
