@@ -15,12 +15,17 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from wheelspin.core.events import ALLOW, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
 
 __all__ = ["Compactions", "Watch", "passing", "with_advice"]
+
+_SEEN: WeakKeyDictionary[Guard, dict[tuple[str | None, str | None], frozenset[Hashable]]] = WeakKeyDictionary()
+"""The marks that each guard's sessions had last."""
+_LOCK = Lock()
 
 
 class Watch:
@@ -127,6 +132,8 @@ class Compactions:
     """
     The compactions that were seen, for frameworks that leave a mark of one in the conversation.
 
+    What was seen is the guard's: an adapter that is made anew for each request goes on where the one before it ended.
+
     Args:
         guard: Armed with each new one.
         most: Sessions that are remembered.
@@ -135,8 +142,8 @@ class Compactions:
     def __init__(self, guard: Guard, most: int = 2000) -> None:
         self._guard = guard
         self._most = most
-        self._seen: dict[tuple[str | None, str | None], frozenset[Hashable]] = {}
-        self._lock = Lock()
+        with _LOCK:
+            self._seen = _SEEN.setdefault(guard, {})
 
     def look(self, session_id: str | None, marks: Iterable[Hashable], *, agent_id: str | None = None) -> None:
         """
@@ -148,7 +155,7 @@ class Compactions:
             agent_id: The agent, where the calls of the session name one.
         """
         found = frozenset(marks)
-        with self._lock:
+        with _LOCK:
             known = self._seen.pop((session_id, agent_id), found)
             self._seen[session_id, agent_id] = found
             if len(self._seen) > self._most:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -209,6 +211,20 @@ def test_an_advice_takes_the_kind_of_the_result(result: Any, given: Any) -> None
     """What has no place for one is left as it is."""
     assert with_advice(result, "Stop.") == given
     assert with_advice(result, "") is result
+
+
+def test_what_was_seen_of_compactions_is_the_guard_s() -> None:
+    """Adapters that are made anew for each request know it, those of other guards do not; it goes with the guard."""
+    guard, other = Guard(), Guard()
+    Compactions(guard).look("s1", [])
+    Compactions(guard).look("s1", ["new"])
+    Compactions(other).look("s1", ["new"])
+    assert (guard.is_armed("s1"), other.is_armed("s1")) == (True, False)
+
+    gone = weakref.ref(guard)
+    del guard
+    gc.collect()
+    assert gone() is None
 
 
 def test_marks_of_compactions_arm_once_each() -> None:

@@ -127,6 +127,27 @@ def test_a_loop_that_survives_a_summarization_ends_the_run() -> None:
     assert any(message.additional_kwargs.get("lc_source") for message in state if isinstance(message, HumanMessage))
 
 
+def test_an_agent_that_is_made_anew_for_each_request_goes_on() -> None:
+    """A summary that is written before the first call of the next request arms the guard, too."""
+    guard, saver = Guard(), InMemorySaver()
+    messages = list(said(LOOP))
+
+    def request(*part: Any) -> None:
+        summarizer = SummarizationMiddleware(
+            Model(messages=iter([AIMessage("summary")])), trigger=("messages", 14), keep=("messages", 2)
+        )
+        middleware = [WheelspinMiddleware(guard), summarizer]
+        model, config = Model(messages=iter(part)), {**LIMIT, "configurable": {"thread_id": "t1"}}
+        agent = create_agent(model, tools_of(LOOP, []), middleware=middleware, checkpointer=saver)
+        agent.invoke({"messages": [("user", "go")]}, config)
+
+    request(*messages[:6], AIMessage("done"))
+    with pytest.raises(ToolLoopError) as ended:
+        request(*messages[6:])
+    assert ended.value.code == "compaction_loop_persisted"
+    assert [record.calls for record in guard.records()] == [3, 6]
+
+
 @pytest.mark.skipif(OLD, reason="deepagents needs a newer LangChain")
 def test_a_loop_that_survives_a_summarization_of_deepagents_ends_the_run() -> None:
     """It leaves the messages as they are, and keeps where it cut them in the state."""

@@ -199,8 +199,8 @@ class _Hooks(AgentHooks[Any]):
     """The hooks of a guarded agent: ours, and those that the user has set."""
 
     def __init__(self, guard: Guard, theirs: AgentHooks[Any] | None) -> None:
-        self.guard = guard  # which keeps the compactions: agents may be made anew for each run
-        self.compactions: Compactions = vars(guard).setdefault("wheelspin_compactions", Compactions(guard))
+        self.guard = guard
+        self.compactions = Compactions(guard)
         self.theirs = AgentHooks[Any]() if theirs is None else theirs
         for name in ("on_start", "on_end", "on_tool_start", "on_tool_end"):  # nothing of ours
             setattr(self, name, getattr(self.theirs, name))
