@@ -140,7 +140,7 @@ def test_work_is_left_alone(home: Home, gemini: Callable[..., Ended]) -> None:
 
 
 def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, gemini: Callable[..., Ended]) -> None:
-    """A picture, texts of a server, what is too long to be shown; no advice is shown beside the error of a tool."""
+    """A picture, texts of a server, what is too long to be shown, the error of a tool; the advice is in all of them."""
     (home.work / "dot.png").write_bytes(b64decode(PICTURE))
     (home.work / "long.txt").write_text("".join(f"line {number}\n" for number in range(9000)))
     server = home.path / "shop.py"
@@ -163,6 +163,10 @@ def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, gemin
     assert [number for number, result in enumerate(shown) if "<hook_context>" in result.text] == [2, 6, 10, 14]
     assert [number for number, result in enumerate(shown) if result.is_error] == [3, 7, 11, 15, 16, 17, 18, 19]
     assert "Output too large. Showing first" in shown[10].text
+    assert shown[16].text in shown[18].text
+    assert [number for number, result in enumerate(shown) if "Loop detected" in result.text] == [
+        *(2, 3, 6, 7, 10, 11, 14, 15, 18, 19)
+    ]
     seen = [(action, call, 1) for call in (3, 7, 11, 15, 19) for action, call in (("warn", call), ("block", call + 1))]
     assert _seen(_transcript(home)) == seen
     assert [_counts(record) for record in home.records()] == [(20, 5, 5)]

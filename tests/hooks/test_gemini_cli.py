@@ -76,6 +76,22 @@ def test_a_loop_is_warned_about_denied_and_ended_although_no_two_results_have_th
     assert replies[9][0]["stopReason"].startswith("wheelspin: one blocked call followed another")
 
 
+def test_the_warning_of_a_failure_is_added_to_its_message() -> None:
+    """Gemini CLI shows no context beside it: the failure is told anew, with the advice."""
+    given, message = {"file_path": "missing.txt"}, "File not found."
+    failure = {"llmContent": "Could not read it", "error": {"message": message, "type": "file_not_found"}}
+    replies = []
+    for _ in range(3):
+        assert answer(HOOK, _before("read_file", given)) is None
+        replies.append(answer(HOOK, _after(failure, "read_file", given)))
+
+    assert replies[:2] == [None, None]
+    assert replies[2] is not None
+    assert replies[2]["decision"] == "deny"
+    assert replies[2]["reason"].startswith(f"{message}\n\nLoop detected: `read_file` was called 2 times in a row")
+    assert "continue" not in replies[2]
+
+
 def test_a_run_that_was_ended_is_ended_at_every_event() -> None:
     """Also with an outcome that comes later, as from a call of the same message."""
     other = {"command": "sleep 1"}

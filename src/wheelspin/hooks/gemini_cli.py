@@ -2,7 +2,8 @@
 Gemini CLI's hooks.
 
 `BeforeTool` asks, can deny, and can end the run; `AfterTool` brings the outcome, and the warning that is added to it;
-`BeforeAgent` is the user's prompt, once for each.
+`BeforeAgent` is the user's prompt, once for each. Beside the message of a failure no context is shown: it is told anew,
+with the warning in it.
 
 Facts that matter: a call has no id, so an outcome belongs to the newest open call that is equal to it. A tool that does
 not exist and a call with wrong arguments reach no hook. Those of sub-agents come as if they were the main agent's.
@@ -62,9 +63,19 @@ class GeminiCli(Hook):
             return None
         if event.kind == "before":
             reply: dict[str, Any] = {"decision": "deny", "reason": advice}
+        elif (failure := _message(event)) is not None:
+            reply = {"decision": "deny", "reason": f"{failure}\n\n{advice}"}
         else:
             reply = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": advice}}
         return reply if ending is None else {"continue": False, "stopReason": f"wheelspin: {ending.reason}", **reply}
+
+
+def _message(event: HookEvent) -> str | None:
+    """Give what the model is shown of a call that failed."""
+    outcome = event.calls[0][1] if event.calls else None
+    if outcome is None or outcome.kind != "error":
+        return None
+    return outcome.value if isinstance(outcome.value, str) else None
 
 
 def _outcome(call: ToolCall, response: Any) -> Outcome | None:

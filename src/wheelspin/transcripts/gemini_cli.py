@@ -10,6 +10,7 @@ from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
 from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.wire.advice import without_advice
 from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
 from wheelspin.wire.usage import tokens_in
 
@@ -176,6 +177,7 @@ def _outcome(call: ToolCall, item: dict[str, Any]) -> Outcome:
     answer = _response(item) or {}
     response: dict[str, Any] = answer.get("response", {})
     error = response.get("error")
+    error = without_advice(error) if isinstance(error, str) else error
     if item.get("status") == "cancelled" or (isinstance(error, str) and error.startswith(_REFUSED)):
         return Outcome.denied(error)
     if says_unknown_tool((call.tool,), error):
