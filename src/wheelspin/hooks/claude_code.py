@@ -18,6 +18,7 @@ from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
 from wheelspin.wire.claude_code import CLAUDE_TOOLS, DENIED, shown_of
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+from wheelspin.wire.texts import text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> Tool
     """Give a call; the run is the user's prompt."""
     prompt = payload.get("prompt_id")
     return ToolCall(
-        _text(item.get("tool_name")),
+        text_in(item.get("tool_name")),
         item.get("tool_input"),
-        id=_text(item.get("tool_use_id")) or None,
+        id=text_in(item.get("tool_use_id")) or None,
         run_id=prompt if isinstance(prompt, str) else None,
         session_id=key.session,
         agent_id=key.agent or None,
@@ -111,11 +112,7 @@ def _printed(shown: Any) -> Any:
     """Give what a command printed, from the object that `PostToolUse` has in place of the text."""
     if not isinstance(shown, dict) or "stdout" not in shown:
         return shown
-    return "\n".join(part for part in (_text(shown.get("stdout")), _text(shown.get("stderr"))) if part)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return "\n".join(part for part in (text_in(shown.get("stdout")), text_in(shown.get("stderr"))) if part)
 
 
 HOOK = ClaudeCode()

@@ -17,6 +17,7 @@ from wheelspin.core.events import Action, ToolCall
 from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
 from wheelspin.wire.copilot import COPILOT_TOOLS, NO_PROMPT, outcome_of
+from wheelspin.wire.texts import text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class CopilotCli(Hook):
         if name in {"PermissionRequest", "permissionRequest"}:
             return HookEvent("checkpoint", key, name)
         if name == "UserPromptSubmit":
-            return None if _text(payload.get("prompt")).startswith(NO_PROMPT) else HookEvent("prompt", key, name)
+            return None if text_in(payload.get("prompt")).startswith(NO_PROMPT) else HookEvent("prompt", key, name)
         tool = payload.get("tool_name")
         if name not in _OF_A_CALL or not isinstance(tool, str) or "tool_input" not in payload:
             return None
@@ -107,10 +108,6 @@ def _outcome(call: ToolCall, result: Any) -> Outcome | None:
         return None
     text = result.get("text_result_for_llm")
     return outcome_of(call.tool, text if isinstance(text, str) else result, result.get("result_type"))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 HOOK = CopilotCli()

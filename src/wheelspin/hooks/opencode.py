@@ -15,6 +15,7 @@ from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
 from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
+from wheelspin.wire.texts import text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ def _call(payload: Mapping[str, Any], key: Key) -> ToolCall:
     return ToolCall(
         tool,
         arguments,
-        id=_text(payload.get("call")) or None,
-        turn_id=_text(payload.get("turn")) or None,
-        run_id=_text(payload.get("run")) or None,
+        id=text_in(payload.get("call")) or None,
+        turn_id=text_in(payload.get("turn")) or None,
+        run_id=text_in(payload.get("run")) or None,
         session_id=key.session,
     )
 
@@ -74,10 +75,6 @@ def _outcome(payload: Mapping[str, Any]) -> Outcome:
     if isinstance(error, str):
         return failure(error)
     return outcome_of(payload.get("tool"), result) if isinstance(result, dict) else Outcome.missing()
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 HOOK = OpenCode()

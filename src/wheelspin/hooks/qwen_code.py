@@ -18,6 +18,7 @@ from wheelspin.hook import Hook, HookEvent, advice_of
 from wheelspin.store import Key
 from wheelspin.wire.gemini import arguments_of
 from wheelspin.wire.qwen_code import QWEN_TOOLS, outcome_of
+from wheelspin.wire.texts import text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class QwenCode(Hook):
         session = payload.get("session_id")
         if not isinstance(name, str) or not isinstance(session, str):
             return None
-        key = Key(self.name, session, _text(payload.get("agent_id")))
+        key = Key(self.name, session, text_in(payload.get("agent_id")))
         if name == "PreToolUse":
             return HookEvent("before", key, name, ((_call(payload, payload, key), None),))
         if name == "PostToolBatch":
@@ -77,9 +78,9 @@ class QwenCode(Hook):
 def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> ToolCall:
     """Give a call; the run is the user's prompt."""
     return ToolCall(
-        _text(item.get("tool_name")),
+        text_in(item.get("tool_name")),
         arguments_of(item.get("tool_input")),
-        id=_text(item.get("tool_call_id")) or None,
+        id=text_in(item.get("tool_call_id")) or None,
         run_id=_run(payload),
         session_id=key.session,
         agent_id=key.agent or None,
@@ -87,7 +88,7 @@ def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> Tool
 
 
 def _run(payload: Mapping[str, Any]) -> str | None:
-    return _text(payload.get("prompt_id")) or None
+    return text_in(payload.get("prompt_id")) or None
 
 
 def _outcome(call: ToolCall, item: Mapping[str, Any]) -> Outcome | None:
@@ -95,12 +96,8 @@ def _outcome(call: ToolCall, item: Mapping[str, Any]) -> Outcome | None:
     response = item.get("tool_response")
     if not isinstance(response, dict):
         return None
-    parts, kind = response.get("response_parts"), _text(response.get("error_type"))
-    return outcome_of(call, parts, _text(item.get("status")), kind)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    parts, kind = response.get("response_parts"), text_in(response.get("error_type"))
+    return outcome_of(call, parts, text_in(item.get("status")), kind)
 
 
 HOOK = QwenCode()

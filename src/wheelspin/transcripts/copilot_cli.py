@@ -10,6 +10,7 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire.advice import is_refusal
 from wheelspin.wire.copilot import COPILOT_TOOLS, NO_PROMPT, REFUSED, outcome_of
+from wheelspin.wire.texts import text_in
 from wheelspin.wire.usage import tokens_in
 
 _TYPES = ("session.start", "session.resume", "user.message", "assistant.message", "tool.execution_start")
@@ -49,8 +50,8 @@ class CopilotCli(Reader):
             data, kind = entry.get("data"), entry.get("type")
             if not isinstance(data, dict):
                 continue
-            agent = _text(entry.get("agentId")) or None
-            call_id = _text(data.get("toolCallId"))
+            agent = text_in(entry.get("agentId")) or None
+            call_id = text_in(data.get("toolCallId"))
             if "turnId" in data:
                 notified.discard(agent)
             # The tokens of a turn are told of before its calls.
@@ -66,9 +67,9 @@ class CopilotCli(Reader):
                 case "session.compaction_complete":
                     yield Compacted(line, None, agent, ok=data.get("success") is True)
                 case "tool.execution_start" if agent not in notified:
-                    begun[call_id] = _text(entry.get("id")) or call_id
+                    begun[call_id] = text_in(entry.get("id")) or call_id
                     call = ToolCall(
-                        _text(data.get("toolName")), data.get("arguments"), id=begun[call_id] or None, agent_id=agent
+                        text_in(data.get("toolName")), data.get("arguments"), id=begun[call_id] or None, agent_id=agent
                     )
                     yield from calls.ask(line, call)
                 case "tool.execution_complete" if (answered := calls.answered(begun.get(call_id))) is not None:
@@ -79,7 +80,9 @@ def _is_prompt(data: dict[str, Any]) -> bool:
     """Tell whether a message is the user's, and begins a run."""
     if data.get("delivery") == "steering" or data.get("isAutopilotContinuation") is True:
         return False
-    return not _text(data.get("source")).startswith("skill-") and not _text(data.get("content")).startswith(NO_PROMPT)
+    return not text_in(data.get("source")).startswith("skill-") and not text_in(data.get("content")).startswith(
+        NO_PROMPT
+    )
 
 
 def _outcome(call: ToolCall, data: dict[str, Any]) -> Outcome:
@@ -87,18 +90,14 @@ def _outcome(call: ToolCall, data: dict[str, Any]) -> Outcome:
     if data.get("success") is not True:
         error = data.get("error")
         shown, code = (error.get("message"), error.get("code")) if isinstance(error, dict) else (error, None)
-        if is_refusal(_text(shown)) and _text(shown).startswith(_DENIED):
+        if is_refusal(text_in(shown)) and text_in(shown).startswith(_DENIED):
             return Outcome.missing()
         return outcome_of(call.tool, shown, code if code in REFUSED else "failure")
     result = data.get("result")
     shown = result.get("content") if isinstance(result, dict) else result
-    before, found, said = _text(shown).rpartition(_GUIDED)
+    before, found, said = text_in(shown).rpartition(_GUIDED)
     if not found:
         return outcome_of(call.tool, shown)
     if is_refusal(said):
         return Outcome.missing()
     return outcome_of(call.tool, before.rpartition('Tool "')[0].removesuffix("\n\n"))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -11,6 +11,7 @@ from wheelspin.source import Head, Source
 from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
 from wheelspin.wire.advice import OPENING, is_refusal, without_advice
 from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
+from wheelspin.wire.texts import text_in
 from wheelspin.wire.usage import tokens_in
 
 _EXPORT = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"ses_')
@@ -44,11 +45,11 @@ class OpenCode(Reader):
             if info.get("role") == "assistant":
                 if info.get("summary") is True:
                     yield Compacted(place, ok="error" not in info and "finish" in info)
-                is_by_the_user = _text(info.get("parentID")) in not_asked
+                is_by_the_user = text_in(info.get("parentID")) in not_asked
                 yield from _said(place, info, [] if is_by_the_user else parts, calls)
             elif info.get("role") == "user":
-                own = _text(info.get("id"))
-                if own and any(_text(part.get("text")).startswith(_BY_THE_USER) and _is_own(part) for part in parts):
+                own = text_in(info.get("id"))
+                if own and any(text_in(part.get("text")).startswith(_BY_THE_USER) and _is_own(part) for part in parts):
                     not_asked.add(own)
                 if not all(_is_own(part) for part in parts):
                     yield UserSpoke(place)
@@ -72,7 +73,7 @@ def _is_own(part: dict[str, Any]) -> bool:
 
 def _said(place: int, info: dict[str, Any], parts: list[dict[str, Any]], calls: OpenCalls) -> Iterator[Event]:
     """Give the events of a message of the assistant: calls, what it cost, and outcomes in the order of their ends."""
-    turn = _text(info.get("id")) or None
+    turn = text_in(info.get("id")) or None
     ended: list[tuple[bool, float, ToolCall, Outcome]] = []
     for part in parts:
         state = part.get("state")
@@ -80,7 +81,9 @@ def _said(place: int, info: dict[str, Any], parts: list[dict[str, Any]], calls: 
             continue
         tool, arguments = asked(part.get("tool"), state.get("input"))
         # An id of a provider may come again in one session, that of a part does not.
-        call = ToolCall(tool, arguments, id=_text(part.get("id")) or _text(part.get("callID")) or None, turn_id=turn)
+        call = ToolCall(
+            tool, arguments, id=text_in(part.get("id")) or text_in(part.get("callID")) or None, turn_id=turn
+        )
         yield from calls.ask(place, call)
         outcome = _outcome(part.get("tool"), state)
         if outcome is not None and (call.id is None or calls.answered(call.id) is not None):
@@ -96,11 +99,11 @@ def _said(place: int, info: dict[str, Any], parts: list[dict[str, Any]], calls: 
 def _outcome(tool: object, state: dict[str, Any]) -> Outcome | None:
     """Give the outcome of a call, without our own advice; `None` of a call that had none when it was written down."""
     if state.get("status") == "error":
-        error = _text(state.get("error"))
+        error = text_in(state.get("error"))
         return Outcome.missing() if error.startswith(OPENING) and is_refusal(error) else failure(error)
     if state.get("status") != "completed":
         return None
-    return outcome_of(tool, {**state, "output": without_advice(_text(state.get("output")))})
+    return outcome_of(tool, {**state, "output": without_advice(text_in(state.get("output")))})
 
 
 def _end(state: dict[str, Any]) -> float:
@@ -114,7 +117,3 @@ def _tokens(used: object) -> int:
         return 0
     cache = used.get("cache")
     return tokens_in({**used, **(cache if isinstance(cache, dict) else {})}, _COUNTS, "total")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

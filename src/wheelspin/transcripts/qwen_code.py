@@ -12,6 +12,7 @@ from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, 
 from wheelspin.wire.advice import OPENING
 from wheelspin.wire.gemini import arguments_of
 from wheelspin.wire.qwen_code import DENIED, QWEN_TOOLS, UNKNOWN, outcome_of
+from wheelspin.wire.texts import text_in
 from wheelspin.wire.usage import tokens_in
 
 _COMPRESSED = 1
@@ -43,7 +44,7 @@ class QwenCode(Reader):
         calls = OpenCalls()
         owed: Spent | None = None
         for line, entry in source.lines():
-            agent = _text(entry.get("agentId")) or None
+            agent = text_in(entry.get("agentId")) or None
             if entry.get("type") != "assistant":
                 for event in _heard(line, entry, calls, agent):
                     if owed is not None:
@@ -71,8 +72,8 @@ def _calls(entry: dict[str, Any], agent: str | None) -> Iterator[ToolCall]:
     for part in _parts(entry) or ():
         wanted = part.get("functionCall") if isinstance(part, dict) else None
         if isinstance(wanted, dict):
-            call_id = _text(wanted.get("id")) or None
-            yield ToolCall(_text(wanted.get("name")), arguments_of(wanted.get("args")), id=call_id, agent_id=agent)
+            call_id = text_in(wanted.get("id")) or None
+            yield ToolCall(text_in(wanted.get("name")), arguments_of(wanted.get("args")), id=call_id, agent_id=agent)
 
 
 def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> Iterator[Event]:
@@ -96,8 +97,8 @@ def _outcome(call: ToolCall, parts: list[Any], told: object) -> Outcome:
     bare = [_bare(part) for part in parts]
     said = told if isinstance(told, dict) else {}
     error = next((text for part in bare if isinstance(text := _response(part).get("error"), str)), None)
-    status = _text(said.get("status")) or ("success" if error is None else "error")
-    return outcome_of(call, bare, status, _text(said.get("errorType")) or _kind(call, error or ""))
+    status = text_in(said.get("status")) or ("success" if error is None else "error")
+    return outcome_of(call, bare, status, text_in(said.get("errorType")) or _kind(call, error or ""))
 
 
 def _kind(call: ToolCall, error: str) -> str:
@@ -111,7 +112,7 @@ def _bare(part: Any) -> Any:
     """Give a part of a result without the advice at the end of it."""
     response = _response(part)
     for key in ("output", "error"):
-        text, found, rest = _text(response.get(key)).rpartition(_ADVICE)
+        text, found, rest = text_in(response.get(key)).rpartition(_ADVICE)
         if found and "\n\n" not in rest:
             answer = {**part["functionResponse"], "response": {**response, key: text}}
             return {**part, "functionResponse": answer}
@@ -134,7 +135,3 @@ def _parts(entry: dict[str, Any]) -> list[Any] | None:
     message = entry.get("message")
     parts = message.get("parts") if isinstance(message, dict) else None
     return parts if isinstance(parts, list) else None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

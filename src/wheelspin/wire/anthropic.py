@@ -6,6 +6,7 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+from wheelspin.wire.texts import lone_text, text_in
 from wheelspin.wire.usage import tokens_in
 
 __all__ = ["CALLS", "blocks_of", "content_of", "is_prompt", "outcome_of", "tokens_of", "tool_uses"]
@@ -35,21 +36,14 @@ def tool_uses(message: dict[str, Any], **ids: str | None) -> list[ToolCall]:
     if type(content) is not list:
         return []
     uses = [block for block in content if type(block) is dict and block.get("type") in CALLS]
-    return [ToolCall(_text(use.get("name")), use.get("input"), id=_text(use.get("id")) or None, **ids) for use in uses]
-
-
-def _text(value: object) -> str:
-    return value if type(value) is str else ""
+    return [
+        ToolCall(text_in(use.get("name")), use.get("input"), id=text_in(use.get("id")) or None, **ids) for use in uses
+    ]
 
 
 def content_of(block: dict[str, Any]) -> object:
     """Give the content of a result block: a lone text block as its text, everything else as it is."""
-    content = block.get("content")
-    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        only = content[0]
-        if only.get("type") == "text" and set(only) <= {"type", "text", "cache_control"}:
-            return only.get("text")
-    return content
+    return lone_text(block.get("content"))
 
 
 def outcome_of(call: ToolCall, block: dict[str, Any]) -> Outcome:

@@ -7,6 +7,7 @@ An image in a result is put into a file, whose name, another each time, stands b
 from __future__ import annotations
 
 from wheelspin.core.volatile import TOOLS
+from wheelspin.wire.texts import lone_text, text_in
 
 __all__ = ["CLAUDE_TOOLS", "DENIED", "shown_of"]
 
@@ -19,7 +20,6 @@ CLAUDE_TOOLS = TOOLS.extended(
 DENIED = ("The user doesn't want to proceed with this tool use", "Permission to use ", "[Request interrupted by user")
 """How begins what it says of a call that the user refused."""
 _FILE = "[Image: source: "
-_OF_A_TEXT = {"type", "text", "cache_control"}
 
 
 def shown_of(content: object) -> object:
@@ -35,13 +35,9 @@ def shown_of(content: object) -> object:
     """
     if type(content) is not list:
         return content
-    blocks = [block for block in content if not _names_a_file(block)]
-    only = blocks[0] if len(blocks) == 1 else None
-    if isinstance(only, dict) and only.get("type") == "text" and set(only) <= _OF_A_TEXT:
-        return only.get("text")
-    return blocks
+    return lone_text([block for block in content if not _names_a_file(block)])
 
 
 def _names_a_file(block: object) -> bool:
-    text = block.get("text") if isinstance(block, dict) else None
-    return isinstance(text, str) and text.startswith(_FILE) and text.endswith("]") and "\n" not in text
+    text = text_in(block.get("text")) if isinstance(block, dict) else ""
+    return text.startswith(_FILE) and text.endswith("]") and "\n" not in text

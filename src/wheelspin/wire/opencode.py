@@ -11,6 +11,7 @@ from __future__ import annotations
 from wheelspin.core.events import Outcome
 from wheelspin.core.volatile import TOOLS
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
+from wheelspin.wire.texts import text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ def asked(tool: object, arguments: Any) -> tuple[str, Any]:
         >>> asked("invalid", {"tool": "fly", "error": "no such tool"})
         ('fly', {'error': 'no such tool'})
     """
-    name = _text(tool)
+    name = text_in(tool)
     if name == _INVALID and isinstance(arguments, dict):
-        return _text(arguments.get("tool")) or name, {"error": arguments.get("error")}
+        return text_in(arguments.get("tool")) or name, {"error": arguments.get("error")}
     return name, arguments
 
 
@@ -50,8 +51,8 @@ def outcome_of(tool: object, result: Mapping[str, Any]) -> Outcome:
     """Give the outcome of a call of a tool, as opencode names it, that brought a result."""
     shown, found = _shown(result), result.get("metadata")
     if tool == _INVALID:
-        return Outcome.unknown_tool(shown) if _text(shown).startswith(_MISSING) else Outcome.error(shown)
-    if _text(tool).strip().lower() in SHELL_TOOLS and isinstance(found, dict) and "exit" in found:
+        return Outcome.unknown_tool(shown) if text_in(shown).startswith(_MISSING) else Outcome.error(shown)
+    if text_in(tool).strip().lower() in SHELL_TOOLS and isinstance(found, dict) and "exit" in found:
         code = found["exit"]
         return shell_outcome(shown, failed=code != 0, exit_code=code if type(code) is int else None)
     return Outcome.result(shown)
@@ -73,14 +74,10 @@ def _shown(result: Mapping[str, Any]) -> Any:
         texts = [block.get("text") for block in content if isinstance(block, dict)]
         plain = [text for text in texts if isinstance(text, str)]
         return "\n\n".join(plain) if len(plain) == len(content) else content
-    shown, found = _text(result.get("output")), result.get("metadata")
+    shown, found = text_in(result.get("output")), result.get("metadata")
     if isinstance(found, dict):
-        for own in filter(None, [_text(found.get(key)) for key in _ANEW]):
+        for own in filter(None, [text_in(found.get(key)) for key in _ANEW]):
             shown = shown.replace(own, "")
     attached = result.get("attachments")
     files = [file for file in attached if isinstance(file, dict)] if isinstance(attached, list) else []
     return [shown, *([file.get("mime"), file.get("url")] for file in files)] if files else shown
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
