@@ -1,6 +1,7 @@
 """
-Write the sample sessions of this folder: invented agents at invented work, in the formats of real hosts.
+Write sample sessions into this folder: invented agents at invented work, in formats of messages and of events.
 
+Formats that are a host's own are written by `make_own_formats.py`.
 Run it from anywhere: `python examples/sessions/make_sessions.py`. What it writes is the same each time.
 """
 
@@ -144,78 +145,6 @@ def codex() -> Iterator[dict[str, Any]]:
         yield from call(number)
 
 
-class GeminiCli:
-    """Lines of a Gemini CLI session; the model's message is written once more when its call has come back."""
-
-    def __init__(self) -> None:
-        self.lines: list[dict[str, Any]] = [
-            {
-                "sessionId": "7c1f2f5e-0000-4000-8000-000000000001",
-                "projectHash": "5d41402abc4b2a76b9719d911017c592ae2b1e6f3c6b1e6f0c1c2b1f8a9d7e3f",
-                "startTime": _time(0),
-                "lastUpdated": _time(0),
-                "kind": "main",
-            }
-        ]
-        self._user("<session_context>\nThis is the Gemini CLI. We are setting up the context for our chat.")
-
-    def _line(self, kind: str, content: Any, **fields: Any) -> None:
-        number = len(self.lines)
-        line = {"id": f"{number:08x}", "timestamp": _time(number), "type": kind, "content": content, **fields}
-        self.lines += [line, {"$set": {"lastUpdated": _time(number)}}]
-
-    def _user(self, text: str) -> None:
-        self._line("user", [{"text": text}])
-
-    def _model(self, text: str) -> dict[str, Any]:
-        used = {"input": 6_000 + 90 * len(self.lines), "output": 40, "cached": 0, "thoughts": 0, "tool": 0}
-        self._line("gemini", text, thoughts=[], tokens=used | {"total": sum(used.values())}, model=MODEL)
-        return self.lines[-2]
-
-    def prompt(self, text: str) -> None:
-        """The user writes."""
-        self._user(text)
-
-    def call(self, tool: str, arguments: dict[str, Any], **response: str) -> None:
-        """The model asks for a call, and it comes back."""
-        message = self._model("")
-        name = f"{tool}_{len(self.lines)}"
-        result = [{"functionResponse": {"id": name, "name": tool, "response": response}}]
-        status = "error" if "error" in response else "success"
-        call = {"id": name, "name": tool, "args": arguments, "result": result, "status": status}
-        self.lines.append({**message, "toolCalls": [call]})
-        self._line("user", result)
-
-    def shell(self, command: str, why: str, output: str, code: int = 0) -> None:
-        """The model asks for a command."""
-        failed = f"Exit Code: {code}\n" if code else ""
-        shown = f"Output: {output}\n{failed}Process Group PGID: {4000 + 2 * len(self.lines)}"
-        output = f"<untrusted_context>\n{shown}\n</untrusted_context>"
-        self.call("run_shell_command", {"command": command, "description": why}, output=output)
-
-    def say(self, text: str) -> None:
-        """The model answers."""
-        self._model(text)
-
-
-def gemini_cli() -> Iterator[dict[str, Any]]:
-    """A command that fails the same way, with a new reason for it each time; then, in a second run, work."""
-    session = GeminiCli()
-    session.prompt("The shop does not start any more. Find out why.")
-    session.call("read_file", {"file_path": "shop/start.sh"}, error=f"File not found: {CWD}/shop/start.sh")
-    for number in range(24):
-        why = ("Start the shop", "Try to start the shop again", "Check whether the shop starts now")[number % 3]
-        session.shell("make start", why, "Error: port 8080 is in use", 2)
-    session.prompt("Stop what listens on that port first!")
-    session.shell("fuser -k 8080/tcp", "Stop the other server", "8080/tcp: 3121")
-    session.shell("make start", "Start the shop", "listening on 8080")
-    edit = {"file_path": "Makefile", "old_string": "8080", "new_string": "8090"}
-    session.call("replace", edit, output="Successfully modified file: Makefile (1 replacements).")
-    session.shell("make start", "Start the shop on its new port", "listening on 8090")
-    session.say("The shop runs on port 8090.")
-    yield from session.lines
-
-
 def openclaw() -> Iterator[dict[str, Any]]:
     """A background process that is polled although it hangs; before it, a job whose polls bring something."""
     entries: list[dict[str, Any]] = []
@@ -317,90 +246,10 @@ def events() -> Iterator[dict[str, Any]]:
         yield {"type": "result", "id": f"c{number}", "run": "r2", "result": f"page {number}"}
 
 
-class QwenCode:
-    """Lines of a Qwen Code session."""
-
-    def __init__(self) -> None:
-        self.lines: list[dict[str, Any]] = []
-
-    def _line(self, kind: str, provenance: str, **fields: Any) -> None:
-        number = len(self.lines)
-        self.lines.append(
-            {
-                "uuid": f"u{number}",
-                "parentUuid": f"u{number - 1}" if number else None,
-                "sessionId": "3b9d6c52-0000-4000-8000-000000000001",
-                "timestamp": _time(number),
-                "type": kind,
-                "provenance": provenance,
-                "cwd": CWD,
-                "version": "0.24.4",
-                **fields,
-            }
-        )
-
-    def _model(self, part: dict[str, Any]) -> None:
-        read = 9_000 + 110 * len(self.lines)
-        used = {"promptTokenCount": read, "candidatesTokenCount": 45, "totalTokenCount": read + 45}
-        message = {"role": "model", "parts": [part]}
-        self._line("assistant", "assistant_output", model=MODEL, message=message, usageMetadata=used)
-
-    def prompt(self, text: str) -> None:
-        """The user writes."""
-        self._line("user", "real_user", message={"role": "user", "parts": [{"text": text}]})
-
-    def call(self, tool: str, arguments: dict[str, Any], kind: str = "", **response: str) -> None:
-        """The model asks for a call, and it comes back."""
-        name = f"call_{len(self.lines)}"
-        self._model({"functionCall": {"id": name, "name": tool, "args": arguments}})
-        told = {"callId": name, "status": "error" if "error" in response else "success"}
-        told |= {"errorType": kind} if kind else {}
-        parts = [{"functionResponse": {"id": name, "name": tool, "response": response}}]
-        self._line("tool_result", "tool_result", message={"role": "user", "parts": parts}, toolCallResult=told)
-
-    def shell(self, command: str, output: str, code: int = 0) -> None:
-        """The model asks for a command."""
-        shown = f"Command: {command}\nDirectory: (root)\nOutput: {output}\nError: (none)\nExit Code: {code}\n"
-        response = {"error" if code else "output": f"{shown}Signal: (none)\nProcess Group PGID: (none)"}
-        kind = "shell_execute_error" if code else ""
-        self.call("run_shell_command", {"command": command, "description": "Run the build"}, kind, **response)
-
-    def compacted(self) -> None:
-        """The context is shortened."""
-        history = [{"role": "user", "parts": [{"text": "<summary>The build fails.</summary>"}]}]
-        payload = {"info": {"compressionStatus": 1}, "compressedHistory": history}
-        self._line("system", "system", subtype="chat_compression", systemPayload=payload)
-
-    def say(self, text: str) -> None:
-        """The model answers."""
-        self._model({"text": text})
-
-
-def qwen_code() -> Iterator[dict[str, Any]]:
-    """Work; then a build that fails as before, three times after a compaction."""
-    session = QwenCode()
-    session.prompt("Show the stock of each article on its page.")
-    for number in range(4):
-        page = {"file_path": f"{CWD}/pages/{number}.ts", "old_string": "price", "new_string": "price, stock"}
-        session.call("edit", page, output=f"The file: {CWD}/pages/{number}.ts has been updated.")
-    session.shell("npm run build", "built 4 pages")
-    session.say("Each page shows the stock.")
-    session.prompt("Now with the size of the parcel.")
-    session.call("parcel_size", {}, "tool_not_registered", error='Tool "parcel_size" not found in registry.')
-    for _ in range(3):
-        session.shell("npm run build", "error TS2304: Cannot find name 'parcel'.", 2)
-    session.compacted()
-    for _ in range(5):
-        session.shell("npm run build", "error TS2304: Cannot find name 'parcel'.", 2)
-    yield from session.lines
-
-
 LINES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
     "claude-code.jsonl": claude_code,
     "codex.jsonl": codex,
-    "gemini-cli.jsonl": gemini_cli,
     "openclaw.jsonl": openclaw,
-    "qwen-code.jsonl": qwen_code,
     "events.jsonl": events,
 }
 DOCUMENTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
