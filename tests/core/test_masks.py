@@ -46,7 +46,7 @@ KEPT = {
     "how many failed": ("3 failed, 5 passed", "2 failed, 6 passed"),
     "an amount": ("price is 1203, paid 833", "price is 1203, paid 900"),
     "how far it came": ("process 3 of 10 failed", "process 4 of 10 failed"),
-    "a name in a temporary path": ("no /tmp/work/a.txt", "no /tmp/work/b.txt"),
+    "a name in a temporary path": ("no /tmp/session/a.txt", "no /tmp/session/b.txt"),
     "a version": ("needs 1.2.3", "needs 1.2.4"),
     "a port": ("refused on port 8080", "refused on port 8081"),
 }
