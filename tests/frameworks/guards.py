@@ -6,7 +6,7 @@ import pytest
 
 from wheelspin import Guard, Outcome, ToolCall, Verdict
 
-__all__ = ["Told", "lenient_guard"]
+__all__ = ["Told", "crashing_guard", "lenient_guard"]
 
 
 class Told(Guard):
@@ -31,3 +31,11 @@ def lenient_guard(monkeypatch: pytest.MonkeyPatch) -> tuple[Guard, list[str]]:
     kinds: list[str] = []
     monkeypatch.setattr(Guard, "strict", False)
     return Guard(listeners=[lambda event: kinds.append(event.kind)]), kinds
+
+
+def crashing_guard(monkeypatch: pytest.MonkeyPatch, *parts: str) -> Guard:
+    """Give a guard that crashes, as it does for users: in these of its parts, or whatever it is asked and told."""
+    guard, _ = lenient_guard(monkeypatch)
+    for part in parts or ("_before", "_after"):
+        monkeypatch.setattr(guard, part, lambda *_: 1 / 0)
+    return guard

@@ -20,7 +20,7 @@ from agent_framework import (
     tool,
 )
 
-from tests.frameworks.guards import Told, lenient_guard
+from tests.frameworks.guards import Told, crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.agent_framework import (
     Client,
@@ -249,10 +249,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call runs."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
-    monkeypatch.setattr(guard, "_after", lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch)
     agent = _agent(guard, LOOP[:35])
     _run(agent)
 

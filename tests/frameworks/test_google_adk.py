@@ -18,7 +18,7 @@ from google.adk.tools import AgentTool, FunctionTool, LongRunningFunctionTool
 from google.adk.version import __version__
 from google.genai import types
 
-from tests.frameworks.guards import Told, lenient_guard
+from tests.frameworks.guards import Told, crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.google_adk import (
     Line,
@@ -211,10 +211,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call runs."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
-    monkeypatch.setattr(guard, "_after", lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch)
     events = asyncio.run(run(_runner(guard, agent_of(LOOP[:35]))))
 
     assert shown_in(events) == {f"c{number}": ["text"] for number in range(35)}

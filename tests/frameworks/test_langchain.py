@@ -15,6 +15,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 
+from tests.frameworks.guards import crashing_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.langchain import Model, play, play_in_a_graph, said, tools_of
 from wheelspin import Guard
@@ -176,10 +177,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call runs."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
-    monkeypatch.setattr(guard, "_after", lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch)
     done = _agent(guard, LOOP[:15]).invoke(
         {"messages": [("user", "go")]}, {**LIMIT, "configurable": {"thread_id": "t1"}}
     )

@@ -19,6 +19,7 @@ from fastmcp.server.middleware import Middleware
 from mcp import ClientSession
 from mcp.client.stdio import stdio_client
 
+from tests.frameworks.guards import crashing_guard
 from tests.frameworks.pages import run_example, run_page
 from tests.frameworks.players.mcp import PROXY, SERVER, cost, parameters, play, play_through_the_proxy, text_of
 from tests.frameworks.players.mcp_server import server_of
@@ -171,10 +172,7 @@ def test_a_cancelled_call_has_no_outcome() -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_a_guard_that_crashes_breaks_no_server(era: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call runs; nor does a function that tells the session."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
-    monkeypatch.setattr(guard, "_after", lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch)
 
     async def run(server: FastMCP) -> list[Any]:
         async with Client(server, mode=era) as client:

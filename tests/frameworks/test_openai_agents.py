@@ -34,7 +34,7 @@ from agents.testing import ModelStep, ScriptedModel, assistant_message, function
 from openai import AsyncOpenAI
 from openai.types.responses import ResponseCompactionItem
 
-from tests.frameworks.guards import lenient_guard
+from tests.frameworks.guards import crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.openai_agents import (
     SERVER,
@@ -313,9 +313,7 @@ def test_a_timeout_is_told_as_an_error() -> None:
 @pytest.mark.parametrize("part", ["_before", "_after"])
 def test_a_guard_that_crashes_breaks_no_agent(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call runs."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, part, lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch, part)
     agent = agent_of(LOOP[:10], guard)
 
     assert run(agent, **MOST).final_output == "done"

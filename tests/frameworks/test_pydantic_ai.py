@@ -24,7 +24,7 @@ from pydantic_ai.messages import CompactionPart, ModelRequest, ModelResponse, Te
 from pydantic_ai.tools import RunContext, Tool, ToolDefinition, ToolDenied
 from pydantic_ai.toolsets import ExternalToolset
 
-from tests.frameworks.guards import lenient_guard
+from tests.frameworks.guards import crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.pydantic_ai import (
     DRIVES,
@@ -375,9 +375,7 @@ def test_what_is_from_before_the_run_and_a_sliding_window_arm_nothing() -> None:
 @pytest.mark.parametrize("crashes", ["_before", "_after"])
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch, crashes: str) -> None:
     """Every call runs."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, crashes, lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch, crashes)
     done = run(agent_of(guard, [*loop(15), *loop(2, "missing", first=15)], retries=9))
 
     assert len(answers(done.all_messages())) == 17

@@ -14,7 +14,7 @@ from strands.agent.conversation_manager import SlidingWindowConversationManager,
 from strands.hooks import AfterInvocationEvent, AfterToolCallEvent, BeforeInvocationEvent, BeforeToolCallEvent
 from strands.multiagent import GraphBuilder, Swarm
 
-from tests.frameworks.guards import lenient_guard
+from tests.frameworks.guards import crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.strands import Scripted, agent_of, play, play_in_turn, play_streamed, results, said, shown
 from wheelspin import Guard
@@ -318,10 +318,7 @@ def test_an_exception_of_a_tool_is_left_as_it_is() -> None:
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call runs."""
-    guard = Guard()
-    monkeypatch.setattr(Guard, "strict", False)
-    monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
-    monkeypatch.setattr(guard, "_after", lambda *_: 1 / 0)
+    guard = crashing_guard(monkeypatch)
     ran: list[str] = []
     agent_of(LOOP[:15], ran, WheelspinHooks(guard))("go")
 
