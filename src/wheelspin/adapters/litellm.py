@@ -18,7 +18,7 @@ from wheelspin.core.events import Verdict
 from wheelspin.core.log import log
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
-from wheelspin.core.telling import crash_of
+from wheelspin.core.telling import crash_of, tell
 from wheelspin.core.tools import ToolTable
 from wheelspin.core.volatile import TOOLS
 from wheelspin.errors import ToolLoopError
@@ -84,8 +84,7 @@ class WheelspinCallback(CustomLogger):
         advised = self._advised(data)
         if advised is None:
             return None
-        for event in advised.events:
-            self._tell(event)
+        self._tell(*advised.events)
         if advised.ending is not None and call_type != _SHORTENING:
             raise _refusal(advised.ending) from ToolLoopError(advised.ending)
         data.update(advised.changed)
@@ -100,12 +99,8 @@ class WheelspinCallback(CustomLogger):
             self._tell(crash_of("the guard", crash))
             return None
 
-    def _tell(self, event: LoopEvent) -> None:
-        for listener in self._listeners:
-            try:
-                listener(event)
-            except Exception as crash:
-                log(crash_of("a listener", crash))
+    def _tell(self, *events: LoopEvent) -> None:
+        tell([*events], self._listeners, lambda part, crash: log(crash_of(part, crash)))
 
 
 def _refusal(ending: Verdict) -> ProxyException:
