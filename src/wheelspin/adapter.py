@@ -21,7 +21,7 @@ from wheelspin.core.events import ALLOW, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
 
-__all__ = ["Compactions", "Watch", "passing", "with_advice"]
+__all__ = ["Compactions", "Watch", "ends_with_a_word", "passing", "with_advice"]
 
 _SEEN: WeakKeyDictionary[Guard, dict[tuple[str | None, str | None], frozenset[Hashable]]] = WeakKeyDictionary()
 """The marks that each guard's sessions had last."""
@@ -56,11 +56,8 @@ class Watch:
         self._guard = guard
         self._call: ToolCall | None = None
         self.verdict = ALLOW
-        try:
+        with passing(guard):
             self._call = call() if callable(call) else call
-        except Exception as crash:
-            guard.crashed("the adapter", crash)
-        else:
             self.verdict = guard.before(self._call)
 
     def returned(self, outcome: Callable[[], Outcome]) -> str:
@@ -99,14 +96,10 @@ class Watch:
             error.add_note(self.verdict.advice)
 
     def _told(self, outcome: Callable[[], Outcome]) -> Verdict:
-        if self._call is None:
-            return ALLOW
-        try:
-            made = outcome()
-        except Exception as crash:
-            self._guard.crashed("the adapter", crash)
-            return ALLOW
-        return self._guard.after(self._call, made)
+        with passing(self._guard):
+            if self._call is not None:
+                return self._guard.after(self._call, outcome())
+        return ALLOW
 
 
 @contextmanager
@@ -162,6 +155,24 @@ class Compactions:
                 del self._seen[next(iter(self._seen))]
         if not found <= known:
             self._guard.compacted(session_id, agent_id=agent_id)
+
+
+def ends_with_a_word(on_abort: str) -> bool:
+    """
+    Tell what ends a run, for adapters that let the user choose.
+
+    Args:
+        on_abort: `raise` for a `ToolLoopError`, `end` for a last message of the agent that says why.
+
+    Returns:
+        Whether it is the last message.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if on_abort not in {"raise", "end"}:
+        raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
+    return on_abort == "end"
 
 
 def with_advice(result: Any, advice: str) -> Any:

@@ -31,7 +31,7 @@ from agent_framework import (
 )
 from agent_framework.exceptions import UserInputRequiredException
 
-from wheelspin.adapter import Watch, passing
+from wheelspin.adapter import Watch, ends_with_a_word, passing
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -63,10 +63,8 @@ class WheelspinMiddleware(AgentMiddleware):
     """
 
     def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
-        if on_abort not in {"raise", "end"}:
-            raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
         self.guard = Guard() if guard is None else guard
-        self._ends = on_abort == "end"
+        self._ends = ends_with_a_word(on_abort)
 
     async def process(self, context: AgentContext, call_next: _Next) -> None:
         """Open a run, whose calls and messages are watched."""

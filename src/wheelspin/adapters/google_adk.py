@@ -22,7 +22,7 @@ from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from wheelspin.adapter import Compactions, Watch, passing, with_advice
+from wheelspin.adapter import Compactions, Watch, ends_with_a_word, passing, with_advice
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -50,10 +50,8 @@ class WheelspinPlugin(BasePlugin):
 
     def __init__(self, guard: Guard | None = None, *, on_abort: str = "end", name: str = "wheelspin") -> None:
         super().__init__(name=name)
-        if on_abort not in {"raise", "end"}:
-            raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
         self.guard = Guard() if guard is None else guard
-        self._raises = on_abort == "raise"
+        self._raises = not ends_with_a_word(on_abort)
         self._compactions = Compactions(self.guard)
         self._watches: WeakKeyDictionary[ToolContext, Watch] = WeakKeyDictionary()
         self._advices: dict[tuple[str, str | None], str] = {}

@@ -19,7 +19,7 @@ from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
-from wheelspin.adapter import Compactions, Watch, passing, with_advice
+from wheelspin.adapter import Compactions, Watch, ends_with_a_word, passing, with_advice
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -62,10 +62,8 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
 
     def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
         super().__init__()
-        if on_abort not in {"raise", "end"}:
-            raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
         self.guard = Guard() if guard is None else guard
-        self._ends = on_abort == "end"
+        self._ends = ends_with_a_word(on_abort)
         self._tools = _Tools(self.guard, ends=self._ends)
 
     def before_agent(self, state: GuardedState, runtime: Any) -> dict[str, Any]:

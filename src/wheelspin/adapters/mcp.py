@@ -18,7 +18,7 @@ from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolRequestParams, ListToolsRequest, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wheelspin.adapter import Watch
+from wheelspin.adapter import Watch, passing
 from wheelspin.core.events import ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -80,7 +80,7 @@ class WheelspinMiddleware(Middleware):
         return [_with_room(tool) for tool in tools]
 
     def _watch(self, context: _Context) -> Watch | None:
-        try:
+        with passing(self.guard):
             session = self._session(context)
             if session is None:
                 return None
@@ -89,9 +89,7 @@ class WheelspinMiddleware(Middleware):
             number = within.request_id if within is not None and within.request_context is not None else None
             call = ToolCall(message.name, message.arguments or {}, id=number, session_id=session)
             return self._calls.ask(call, again=again)
-        except Exception as crash:
-            self.guard.crashed("the adapter", crash)
-            return None
+        return None
 
     def _told(self, context: MiddlewareContext[Any]) -> str | None:
         """Give the session that the protocol tells, or what stands for it."""
@@ -123,7 +121,7 @@ def _raised(watch: Watch, error: BaseException, name: str) -> str | None:
 
 def _given(guard: Guard, watch: Watch, result: Any) -> Any:
     """Tell of a result, and give it with the advice if there is one; what only asks for input is no outcome yet."""
-    try:
+    with passing(guard):
         shown = _shown(result)
         outcome = outcome_of(shown)
         advice = "" if outcome is None else advice_of(watch, lambda: outcome)
@@ -132,9 +130,7 @@ def _given(guard: Guard, watch: Watch, result: Any) -> Any:
         given = advised(shown, advice)
         content = [*result.content, TextContent(type="text", text=advice)]
         return result.model_copy(update={"content": content, "structured_content": given.get("structuredContent")})
-    except Exception as crash:
-        guard.crashed("the adapter", crash)
-        return result
+    return result
 
 
 def _shown(result: Any) -> dict[str, Any]:

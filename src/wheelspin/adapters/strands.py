@@ -22,7 +22,7 @@ from strands.hooks import (
     HookRegistry,
 )
 
-from wheelspin.adapter import Watch, passing
+from wheelspin.adapter import Watch, ends_with_a_word, passing
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -50,10 +50,8 @@ class WheelspinHooks(HookProvider):
     """
 
     def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
-        if on_abort not in {"raise", "end"}:
-            raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
         self.guard = Guard() if guard is None else guard
-        self._raises = on_abort == "raise"
+        self._raises = not ends_with_a_word(on_abort)
         self._agents: WeakKeyDictionary[Any, _Agent] = WeakKeyDictionary()
 
     def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
