@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib.metadata import version
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -64,6 +65,27 @@ def _agent(guard: Guard, script: Any, *more: Any, **options: Any) -> Any:
     return create_agent(
         Model(messages=said(script)), tools_of(script, []), middleware=middleware, checkpointer=InMemorySaver()
     )
+
+
+def test_calls_of_one_message_run_at_the_same_time() -> None:
+    """Each gets its own advice with its own result."""
+    guard, barrier = Guard(), Barrier(2, timeout=20)
+
+    @tool
+    def read(path: str) -> str:
+        """Read a file."""
+        barrier.wait()
+        return f"text of {path}"
+
+    script = [[ScriptedCall(f"{path}{number}", "read", path, "") for path in ("/a", "/b")] for number in range(9)]
+    agent = create_agent(Model(messages=said(script)), [read], middleware=[WheelspinMiddleware(guard)])
+    done = agent.invoke({"messages": [("user", "go")]}, LIMIT)
+    shown = {message.tool_call_id: message.text for message in done["messages"] if isinstance(message, ToolMessage)}
+
+    assert set(shown) == {call.id for message in script for call in message}
+    assert all(text.startswith(f"text of {call_id[:2]}") for call_id, text in shown.items())
+    assert any("Loop detected" in text for text in shown.values())
+    assert guard.records()[0].calls == 18
 
 
 def test_a_run_can_be_ended_with_a_last_word_in_place_of_an_exception() -> None:

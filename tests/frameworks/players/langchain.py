@@ -77,7 +77,9 @@ def play_in_a_graph(script: Script, guard: Guard | None) -> AdapterRun:
 
 def _run(agent: Any, ran: list[str], seen: list[Sequence[Any]]) -> AdapterRun:
     ended = None
-    steps = agent.stream({"messages": [("user", "go")]}, {"recursion_limit": 400}, stream_mode="values")
+    # One at a time, else it is chance which of the calls of a message is asked about first.
+    config = {"recursion_limit": 400, "max_concurrency": 1}
+    steps = agent.stream({"messages": [("user", "go")]}, config, stream_mode="values")
     try:
         seen.extend(state["messages"] for state in steps)
     except ToolLoopError as error:
