@@ -196,12 +196,12 @@ def test_a_replay_sees_what_the_hook_saw(home: Home, opencode: Run, export: Expo
 def test_calls_of_one_message_are_compared_live_as_in_a_replay(home: Home, opencode: Run, export: Export) -> None:
     """Which of them is asked about first is chance, and so is where the loop is seen; that it is seen is not."""
     home.configure("{preset: 'early'}")
-    with ScriptedModel(lambda turn: [*LARGE, *FAILING] if turn < 4 else []) as model:
+    with ScriptedModel(lambda turn: [*LARGE, *FAILING] if turn < 6 else []) as model:
         opencode(model)
 
     (record,) = home.records()
     seen = replayed(export(record["session_id"]), "early")
-    assert (record["calls"], record["code"]) == (8, None)
+    assert (record["calls"], record["code"]) == (12, None)
     assert record["warnings"] > 0
     assert any(action == "warn" for action, *_ in seen)
 
