@@ -22,9 +22,9 @@ from unittest import mock
 
 from benchmarks import work
 from wheelspin import Guard, Outcome, ToolCall
-from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
-from wheelspin.launcher import words_for, write_launcher
+from wheelspin.hooks.launcher import words_for, write_launcher
+from wheelspin.hooks.process import answer
 
 ROUNDS = 120
 PROCESSES = 40

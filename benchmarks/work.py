@@ -16,8 +16,8 @@ from xxhash import xxh3_128_digest
 from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
 from wheelspin.core.fingerprint import _plain
 from wheelspin.core.identifiers import change_texts
-from wheelspin.source import Source
 from wheelspin.transcripts import reader_for
+from wheelspin.transcripts.files import Source
 
 CALLS = 100
 """Calls in one round of a piece."""

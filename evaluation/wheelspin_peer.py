@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.runs import Call, Run
 from wheelspin import Guard, Outcome, Settings, ToolCall
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 
 __all__ = ["judge", "tools"]
 

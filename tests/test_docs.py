@@ -22,8 +22,8 @@ from tests.conftest import ROOT
 from wheelspin.cli import main
 from wheelspin.config import config_from, key_of, values_of
 from wheelspin.core.detectors import DETECTORS
-from wheelspin.installer import Installer
 from wheelspin.installers import installers
+from wheelspin.installers.base import Installer
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 COMMAND = re.compile(r"[^\s\"]*python\S* -S -I \S*/hook\.py")
@@ -37,7 +37,7 @@ MODULES = [
     for found in pkgutil.walk_packages(wheelspin.__path__, "wheelspin.")
     if not found.name.endswith("__main__")
     and (".adapters." not in found.name or found.name.endswith(".callables"))
-    and found.name != "wheelspin.relays.http"
+    and found.name != "wheelspin.proxy.mcp_http"
 ]
 """All modules that need no framework."""
 

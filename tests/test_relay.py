@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from wheelspin import Guard, Settings
-from wheelspin.relay import QUIET, Calls, Relay
+from wheelspin.proxy.mcp_relay import QUIET, Calls, Relay
 
 KEYS = some.sampled_from(
     [

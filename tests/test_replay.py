@@ -13,8 +13,8 @@ from tests.core.strategies import OUTCOMES, SETTINGS, Answer, Ask, Happening, Ho
 from wheelspin import Guard, Outcome, Replay, Settings, ToolCall, ToolHint
 from wheelspin.config import config_from
 from wheelspin.errors import ConfigError
-from wheelspin.replay import RunReport
-from wheelspin.transcript import (
+from wheelspin.replay.engine import RunReport
+from wheelspin.transcripts.base import (
     Answered,
     Asked,
     Compacted,
@@ -139,7 +139,7 @@ def test_the_loop_after_a_compaction_is_seen_at_its_outcome() -> None:
 
 def test_sightings_of_calls_that_never_come_back_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped call waits for its outcome in the recording, but not for ever."""
-    monkeypatch.setattr("wheelspin.replay._MOST_STOPPED", 3)
+    monkeypatch.setattr("wheelspin.replay.engine._MOST_STOPPED", 3)
     replay = Replay(settings=LOW)
     stopped = [event for event in _loop(30) if isinstance(event, Asked) or event.line < 12]
     replay.scan(stopped)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.shapes import SHAPES, Call, Shape
 from wheelspin import Action, Guard, LoopEvent, Outcome, Settings, ToolCall
-from wheelspin.request import Advised, advise
+from wheelspin.proxy.model_request import Advised, advise
 
 Entries = list[dict[str, Any]]
 EVERY = pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])

@@ -13,8 +13,8 @@ from wheelspin.config import config_from
 from wheelspin.core.events import Action
 from wheelspin.core.presets import PRESETS
 from wheelspin.errors import ConfigError
-from wheelspin.recording import Recording
-from wheelspin.tuning import Candidate, Labels, Score, Trial, Tuning, grid, recommend
+from wheelspin.replay.recording import Recording
+from wheelspin.replay.tuning import Candidate, Labels, Score, Trial, Tuning, grid, recommend
 
 LAX = Candidate("lax", {"warningThreshold": 12, "criticalThreshold": 25})
 STANDARD = Candidate("standard", {})

@@ -7,6 +7,9 @@ when it goes on, ends the run when nothing else helps, and catches the loop that
 Everything here is loaded when it is first used, so that importing the package costs nothing.
 """
 
+# A launcher that 0.1 installed imports `wheelspin.hook_process`, and is not rewritten until the next install.
+__path__.append(f"{__path__[0]}/hooks/launchers_0_1")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin import errors
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from wheelspin.core.record import LoopEvent, RunRecord
     from wheelspin.core.settings import Settings
     from wheelspin.core.tools import ToolTable
-    from wheelspin.replay import Replay
+    from wheelspin.replay.engine import Replay
 
     __version__: str
 
@@ -49,7 +52,7 @@ _HOMES = {
     "Level": "wheelspin.core.events",
     "LoopEvent": "wheelspin.core.record",
     "Outcome": "wheelspin.core.events",
-    "Replay": "wheelspin.replay",
+    "Replay": "wheelspin.replay.engine",
     "RunRecord": "wheelspin.core.record",
     "Settings": "wheelspin.core.settings",
     "ToolCall": "wheelspin.core.events",

@@ -13,11 +13,11 @@ import pytest
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.callables import does, loop, play
 from wheelspin import Action, Guard, LoopEvent, Verdict
-from wheelspin.adapter import Compactions, Watch, passing, with_advice
 from wheelspin.adapters.callables import Run, guarded, run
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall, check_adapter
+from wheelspin.watch import Compactions, Watch, passing, with_advice
 
 
 def _awaited(script: Script, guard: Guard) -> AdapterRun:

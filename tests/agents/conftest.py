@@ -15,9 +15,9 @@ from tests.agents.setup import AGENTS
 from wheelspin import Replay
 from wheelspin.cli import main
 from wheelspin.core.settings import settings_from
-from wheelspin.source import Source
 from wheelspin.stores.sqlite import SqliteStore
 from wheelspin.transcripts import reader_for
+from wheelspin.transcripts.files import Source
 
 FOLDER = Path(os.environ.get("WHEELSPIN_AGENTS", ""))
 SECONDS = 120

@@ -12,9 +12,9 @@ import pytest
 from tests.agents.conftest import FOLDER, Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 from wheelspin.cli import main
-from wheelspin.source import Source
-from wheelspin.transcript import Asked
 from wheelspin.transcripts import reader_for
+from wheelspin.transcripts.base import Asked
+from wheelspin.transcripts.files import Source
 
 SHORTENS = ("Please create a detailed summary of the conversation",)
 SOON = "{warningThreshold: 2, criticalThreshold: 3, globalCircuitBreakerThreshold: 5}"

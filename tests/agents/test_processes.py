@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.agents.conftest import Home
-from wheelspin.launcher import words_for
+from wheelspin.hooks.launcher import words_for
 
 AT_ONCE = 8
 ROUNDS = 200

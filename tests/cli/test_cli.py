@@ -470,7 +470,7 @@ class TestProcess:
     ) -> None:
         """It goes to the error stream, and only where that is a terminal."""
         monkeypatch.setattr("wheelspin.cli._sessions._LONG_WORK", 1)
-        monkeypatch.setattr("wheelspin.source._LINES_A_STEP", 1)
+        monkeypatch.setattr("wheelspin.transcripts.files._LINES_A_STEP", 1)
         assert _run(capsys, "replay", SESSIONS)[2] == ""
 
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from wheelspin.cli import main
-from wheelspin.hook_process import answer
 from wheelspin.hooks import hook_named
-from wheelspin.launcher import launcher_path
-from wheelspin.places import config_path, log_path, store_path
+from wheelspin.hooks.launcher import launcher_path
+from wheelspin.hooks.process import answer
+from wheelspin.userfiles.paths import config_path, log_path, store_path
 
 HOOK = hook_named("claude-code")
 

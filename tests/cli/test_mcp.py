@@ -243,7 +243,7 @@ def test_over_http_the_sdk_is_needed(
     """Where it is missing, how to get it is said."""
 
     def missing(name: str) -> Any:
-        if name == "wheelspin.relays.http":
+        if name == "wheelspin.proxy.mcp_http":
             raise ModuleNotFoundError(name="httpx2")
         return import_module(name)
 

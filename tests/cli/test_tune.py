@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.sessions import SECRET, claude, run_main
-from wheelspin.tuning import grid
+from wheelspin.replay.tuning import grid
 
 STEPS = "/".join(["." * 9, "a" * 12, "b" * 24])
 NAMES = [candidate.name for candidate in grid()]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wheelspin import Settings, load_config
 from wheelspin.config import config_from, key_of, schema
-from wheelspin.config._places import Places
+from wheelspin.config._positions import Places
 from wheelspin.core.settings import DETECTORS, NUMBERS
 from wheelspin.errors import ConfigError
 

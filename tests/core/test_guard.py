@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from wheelspin import Action, Finding, Guard, LoopEvent, Outcome, RunRecord, Settings, ToolCall, Verdict
-from wheelspin.core.detector import Detector
+from wheelspin.core.call_record import Step
+from wheelspin.core.call_records import sign
+from wheelspin.core.detectors.base import Detector
 from wheelspin.core.events import ALLOW
 from wheelspin.core.history import History
-from wheelspin.core.intake import sign
-from wheelspin.core.step import Step
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.testing import play
 
 SAME = Outcome.result("same")

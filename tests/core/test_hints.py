@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from wheelspin import Guard, Outcome, Settings, ToolCall, ToolHint
-from wheelspin.core.paths import parse, pick, without
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
+from wheelspin.core.value_paths import parse, pick, without
 
 Calls = list[tuple[str, Any, Any]]
 

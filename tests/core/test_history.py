@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from wheelspin.core.call_record import Pattern, Step
 from wheelspin.core.history import History
-from wheelspin.core.step import Pattern, Step
 from wheelspin.core.tools import Tool
 
 SIGNATURES = [b"A", b"B", b"C"]

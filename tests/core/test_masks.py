@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from wheelspin import Outcome, ToolHint
+from wheelspin.core.known_tools import TOOLS, may_be_stub, read_outcome
 from wheelspin.core.masks import mask_failure, masked_kinds
-from wheelspin.core.nature import CHANGE, SUCCESS, nature_of
+from wheelspin.core.outcome_status import CHANGE, SUCCESS, nature_of
 from wheelspin.core.tools import Tool
-from wheelspin.core.volatile import TOOLS, may_be_stub, read_outcome
 
 MASKED = {
     "a clock time": ("at 10:32:07 it broke", "at 10:32:08 it broke", "time"),

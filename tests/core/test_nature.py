@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wheelspin import Outcome, ToolHint
-from wheelspin.core.nature import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
+from wheelspin.core.outcome_status import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
 from wheelspin.core.tools import Tool
 
 TOOL = Tool("any")

@@ -8,8 +8,8 @@ import pytest
 
 from wheelspin import Outcome, ToolCall
 from wheelspin.core.identifiers import without_identifiers
+from wheelspin.core.known_tools import TOOLS, read_outcome
 from wheelspin.core.tools import Tool
-from wheelspin.core.volatile import TOOLS, read_outcome
 
 
 def _exec(text: str = "", **details: Any) -> dict[str, Any]:

@@ -55,8 +55,8 @@ FRAMEWORKS = (
     Framework("openai_agents", ("openai-agents==0.24.0", "mcp==2.3.0")),
     Framework("openai_agents", ("openai-agents==0.21.0", "mcp==2.3.0"), "oldest"),
     Framework("litellm", ("litellm[proxy]==1.108.7",)),
-    Framework("mcp", ("fastmcp==4.2.3",), more=("src/wheelspin/relays/http.py",)),
-    Framework("mcp", ("fastmcp==4.0.0", "mcp==2.2.0"), "oldest", more=("src/wheelspin/relays/http.py",)),
+    Framework("mcp", ("fastmcp==4.2.3",), more=("src/wheelspin/proxy/mcp_http.py",)),
+    Framework("mcp", ("fastmcp==4.0.0", "mcp==2.2.0"), "oldest", more=("src/wheelspin/proxy/mcp_http.py",)),
 )
 _OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 """What keeps frameworks from asking the network."""

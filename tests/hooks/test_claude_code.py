@@ -11,9 +11,9 @@ import pytest
 
 from tests.conftest import shared
 from wheelspin import Outcome
-from wheelspin.hook_process import answer
 from wheelspin.hooks.claude_code import HOOK
-from wheelspin.places import store_path
+from wheelspin.hooks.process import answer
+from wheelspin.userfiles.paths import store_path
 
 BASE = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.conftest import shared
 from wheelspin.core.events import Outcome
-from wheelspin.hook_process import answer
 from wheelspin.hooks.codex import HOOK
+from wheelspin.hooks.process import answer
 
 BASE = {"session_id": "s1", "turn_id": "t1", "cwd": "/home/sam/shop", "transcript_path": None, "model": "gpt-5"}
 PATCH = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch"
@@ -51,7 +51,7 @@ def _loop(numbers: range, **more: Any) -> list[tuple[Any, Any]]:
 
 
 def _records() -> list[dict[str, Any]]:
-    from wheelspin.places import store_path
+    from wheelspin.userfiles.paths import store_path
 
     rows = sqlite3.connect(store_path()).execute("SELECT records FROM sessions").fetchall()
     return [record for row in rows for record in json.loads(row[0])]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import shared
-from wheelspin.hook_process import answer
 from wheelspin.hooks.copilot_cli import HOOK
+from wheelspin.hooks.process import answer
 
 BASE = {"session_id": "s1", "timestamp": "2026-05-01T10:00:00.000Z", "cwd": "/home/sam/shop"}
 SUB = {"session_id": "a1", "agent_id": "a1", "agent_type": "task", "parent_agent_id": "s1"}
@@ -65,7 +65,7 @@ def _loop(times: int, shown: str = "1 failing\n<shellId: {} completed with exit 
 
 
 def _records() -> list[dict[str, Any]]:
-    from wheelspin.places import store_path
+    from wheelspin.userfiles.paths import store_path
 
     rows = sqlite3.connect(store_path()).execute("SELECT records FROM sessions").fetchall()
     return [record for row in rows for record in json.loads(row[0])]

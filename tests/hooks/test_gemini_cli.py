@@ -11,10 +11,10 @@ import pytest
 
 from tests.conftest import shared
 from wheelspin.core.events import Outcome
-from wheelspin.hook_process import answer
 from wheelspin.hooks.gemini_cli import HOOK
+from wheelspin.hooks.process import answer
 from wheelspin.installers.gemini_cli import INSTALLER
-from wheelspin.places import store_path
+from wheelspin.userfiles.paths import store_path
 
 BASE = {"session_id": "s1", "cwd": "/home/sam/shop", "timestamp": "2026-11-30T06:09:28.555Z"}
 SHELL = "run_shell_command"

@@ -10,10 +10,10 @@ import pytest
 
 from wheelspin.cli import main
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.hook_process import answer
+from wheelspin.hooks.launcher import words_for
 from wheelspin.hooks.opencode import HOOK
+from wheelspin.hooks.process import answer
 from wheelspin.installers.opencode import INSTALLER
-from wheelspin.launcher import words_for
 from wheelspin.stores import open_store
 
 BASE = {"session": "ses_1", "run": "msg_1"}

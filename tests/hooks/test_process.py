@@ -13,29 +13,14 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from wheelspin import hook_process
-from wheelspin.hook_process import answer
-from wheelspin.hooks import HOOKS
+from wheelspin.hooks import HOOKS, process
 from wheelspin.hooks.claude_code import HOOK
-from wheelspin.launcher import words_for, write_launcher
+from wheelspin.hooks.launcher import words_for, write_launcher
+from wheelspin.hooks.process import answer
 
 PATHS = [str(ROOT / "src"), sysconfig.get_paths()["platlib"], sysconfig.get_paths()["purelib"]]
-HEAD = f"import sys; sys.path[:0] = {PATHS!r}; from wheelspin import hook_process; "
-OURS = {
-    *(
-        "core",
-        "errors",
-        "hook",
-        "hook_process",
-        "hooks",
-        "kept_settings",
-        "places",
-        "session",
-        "store",
-        "stores",
-        "wire",
-    ),
-}
+HEAD = f"import sys; sys.path[:0] = {PATHS!r}; from wheelspin.hooks import process; "
+OURS = {"core", "errors", "hooks", "stores", "userfiles", "wire"}
 """The rooms that a hook process enters."""
 OTHERS = {
     *("__future__", "_collections", "_collections_abc", "_datetime", "_functools", "_json", "_operator", "_sqlite3"),
@@ -77,8 +62,8 @@ class TestProcess:
         out = io.TextIOWrapper(io.BytesIO())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
         monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr(hook_process, "_limit", lambda _: None)
-        code = hook_process.main(list(arguments))
+        monkeypatch.setattr(process, "_limit", lambda _: None)
+        code = process.main(list(arguments))
         out.flush()
         return code, out.buffer.getvalue().decode()
 
@@ -136,7 +121,7 @@ def _python(code: str, given: bytes, head: str = HEAD) -> subprocess.CompletedPr
 def test_a_hook_process_loads_what_is_pinned_here_and_nothing_else(host: str) -> None:
     """Each module costs every call its time."""
     bare = set(_python("print(*sys.modules)", b"", head="import sys; ").stdout.decode().split())
-    done = _python(f"hook_process.main([{host!r}, '--check']); print(); print(*sys.modules)", b"")
+    done = _python(f"process.main([{host!r}, '--check']); print(); print(*sys.modules)", b"")
     said, *modules = done.stdout.decode().split()
     loaded = {name for name in modules if name not in bare}
 
@@ -147,7 +132,7 @@ def test_a_hook_process_loads_what_is_pinned_here_and_nothing_else(host: str) ->
 
 def test_a_hook_that_cannot_answer_in_its_limit_lets_the_call_pass(home: Path) -> None:
     """Here its host never ends the payload; one line in the log says so."""
-    code = "hook_process.LIMIT = 0.05; hook_process.main(['claude-code']); raise SystemExit(1)"
+    code = "process.LIMIT = 0.05; process.main(['claude-code']); raise SystemExit(1)"
     process = subprocess.Popen(  # noqa: S603 - our own interpreter
         [sys.executable, "-S", "-I", "-c", HEAD + code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -163,8 +148,33 @@ def test_a_hook_that_cannot_answer_in_its_limit_lets_the_call_pass(home: Path) -
 def test_a_launcher_whose_package_is_gone_lets_the_call_pass(home: Path) -> None:
     """It says so on stderr, and ends as if nothing was."""
     launcher = write_launcher()
-    launcher.write_text(launcher.read_text().replace("wheelspin.hook_process", "wheelspin_gone"))
+    launcher.write_text(launcher.read_text().replace("wheelspin.hooks.process", "wheelspin_gone"))
     done = subprocess.run(words_for("claude-code"), input=b"{}", capture_output=True, check=True)  # noqa: S603 - ours
 
     assert done.stdout == b""
     assert done.stderr == b"wheelspin: the hook cannot start (ModuleNotFoundError); the call passed\n"
+
+
+def test_a_launcher_that_0_1_installed_still_starts_the_hook(home: Path) -> None:
+    """Upgrading the package must not silence a guard: such a launcher imports `wheelspin.hook_process`."""
+    launcher = home / "hook.py"
+    launcher.write_text(
+        "import gc, os, sys\n"
+        "gc.disable()\n"
+        f"sys.path[:0] = {PATHS!r}\n"
+        "from wheelspin.hook_process import main\n"
+        "main()\n"
+        "sys.stdout.flush()\n"
+        "os._exit(0)\n"
+    )
+    command = [sys.executable, "-S", "-I", str(launcher), "claude-code"]
+
+    def tell(payload: dict[str, Any]) -> bytes:
+        environment = {"HOME": str(home)}
+        done = subprocess.run(command, input=json.dumps(payload).encode(), capture_output=True, env=environment)  # noqa: S603, PLW1510 - ours
+        return done.stdout
+
+    _loop(20)
+    denied = json.loads(tell(_pre(21)))
+
+    assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -11,10 +11,10 @@ import pytest
 
 from tests.conftest import shared
 from wheelspin.core.events import Outcome
-from wheelspin.hook_process import answer
+from wheelspin.hooks.process import answer
 from wheelspin.hooks.qwen_code import HOOK
 from wheelspin.installers.qwen_code import INSTALLER
-from wheelspin.places import store_path
+from wheelspin.userfiles.paths import store_path
 
 BASE = {"session_id": "s1", "prompt_id": "s1########0", "cwd": "/home/sam/shop", "permission_mode": "yolo"}
 SHELL = "run_shell_command"

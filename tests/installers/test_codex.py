@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from wheelspin.cli import main
+from wheelspin.hooks.launcher import command_for
 from wheelspin.installers import codex
 from wheelspin.installers.codex import INSTALLER
-from wheelspin.launcher import command_for
 
 OTHERS = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "date"}]}]}}
 EVENTS = ["PreToolUse", "PostToolUse", "PreCompact", "PostCompact", "UserPromptSubmit"]

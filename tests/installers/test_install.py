@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from wheelspin.change import write
 from wheelspin.cli import main
 from wheelspin.errors import ConfigError
 from wheelspin.hooks import HOOKS
-from wheelspin.installer import installed, is_installed
+from wheelspin.hooks.launcher import launcher_path
 from wheelspin.installers import installer_for
-from wheelspin.launcher import launcher_path
+from wheelspin.installers.base import installed, is_installed
+from wheelspin.userfiles.change import write
 
 MINE = """\
 {

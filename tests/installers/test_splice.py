@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wheelspin.splice import SpliceError, with_item, without_items
+from wheelspin.userfiles.json_edit import SpliceError, with_item, without_items
 
 PATH = ["hooks", "Pre"]
 ITEM = {"hooks": [{"command": "guard", "timeout": 10}]}

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import shared
 from wheelspin import Outcome, Replay, ToolCall, Verdict
 from wheelspin.config import config_from
-from wheelspin.transcript import Answered, Asked, Compacted, Event, RunStarted, UserSpoke
+from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, RunStarted, UserSpoke
 
 CASES = [json.loads(line) for line in (shared("cases") / "cases_open.jsonl").read_text().splitlines()]
 SEED = [case for case in CASES if not case["beyond_seed"]]

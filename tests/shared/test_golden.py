@@ -13,8 +13,8 @@ from pydantic.alias_generators import to_camel
 from tests.conftest import shared
 from wheelspin import Guard, Outcome, Settings, ToolCall, ToolTable, Verdict
 from wheelspin.config import config_from
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.settings import DETECTORS, DOCUMENTED
-from wheelspin.core.volatile import TOOLS
 
 TRACES = sorted(shared("golden").glob("*.jsonl"))
 DEVIATIONS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent / "golden_deviations.json").read_text())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wheelspin import Guard, Settings, ToolCall
-from wheelspin.session import Sessions
-from wheelspin.store import Key
+from wheelspin.stores.base import Key
 from wheelspin.stores.memory import MemoryStore
+from wheelspin.stores.sessions import Sessions
 
 DAY = 24 * 3600.0
 

@@ -11,14 +11,14 @@ import pytest
 
 from tests.conftest import ROOT
 from wheelspin import Level, Settings, ToolCall
-from wheelspin.core.detector import Detector, Finding
+from wheelspin.core.detectors.base import Detector, Finding
 from wheelspin.core.detectors.generic_repeat import GenericRepeat
-from wheelspin.source import Head, Source
-from wheelspin.store import Key, Store
+from wheelspin.stores.base import Key, Store
 from wheelspin.stores.memory import MemoryStore
 from wheelspin.testing import Case, check_detector, check_reader, check_store
-from wheelspin.transcript import Answered, Asked, Event, Reader
+from wheelspin.transcripts.base import Answered, Asked, Event, Reader
 from wheelspin.transcripts.codex import Codex
+from wheelspin.transcripts.files import Head, Source
 
 CODEX = ROOT / "examples" / "sessions" / "codex.jsonl"
 

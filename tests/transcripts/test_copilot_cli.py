@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from wheelspin import Outcome
-from wheelspin.source import Source
-from wheelspin.transcript import Answered, Asked, Compacted, Event, Spent, UserSpoke
 from wheelspin.transcripts import reader_for
+from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
+from wheelspin.transcripts.files import Source
 
 ADVICE = "Loop detected: `bash` was called 10 times with the same arguments. Calling it once more will not change that."
 REFUSAL = "Loop detected: `bash` was called 20 times with the same arguments. This call was not run. Write it down."

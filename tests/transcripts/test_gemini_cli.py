@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from wheelspin import Outcome
-from wheelspin.source import Source
-from wheelspin.transcript import Answered, Asked, Compacted, Event, Spent, UserSpoke
 from wheelspin.transcripts import reader_for
+from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
+from wheelspin.transcripts.files import Source
 
 HEADER = {"sessionId": "s", "projectHash": "h", "startTime": "t", "lastUpdated": "t", "kind": "main"}
 ADVICE = "<hook_context>Loop detected: no.</hook_context>"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from wheelspin import Outcome
-from wheelspin.source import Source
-from wheelspin.transcript import Answered, Asked, Compacted, Event, Spent, UserSpoke
 from wheelspin.transcripts import reader_for
+from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
+from wheelspin.transcripts.files import Source
 
 ADVICE = "\n\nLoop detected: `x` was called 2 times. Calling it once more will not change that."
 PICTURE = [{"inlineData": {"mimeType": "image/png", "data": "aaaa"}}]

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT
 from wheelspin import Outcome, Replay, transcripts
 from wheelspin.errors import ConfigError, TranscriptError
-from wheelspin.source import Source
 from wheelspin.testing.readers import READER_LAWS
-from wheelspin.transcript import (
+from wheelspin.transcripts import READERS, reader_for
+from wheelspin.transcripts.base import (
     Answered,
     Asked,
     Compacted,
@@ -31,7 +31,7 @@ from wheelspin.transcript import (
     Spent,
     UserSpoke,
 )
-from wheelspin.transcripts import READERS, reader_for
+from wheelspin.transcripts.files import Source
 
 SESSIONS = ROOT / "examples" / "sessions"
 SAMPLES = {
@@ -131,7 +131,12 @@ class TestContract:
 
     def test_every_file_of_the_family_is_listed(self) -> None:
         """A reader that is written but not named in the family would never be asked."""
-        files = {path.stem for path in Path(next(iter(transcripts.__path__))).glob("*.py")} - {"__init__"}
+        files = {path.stem for path in Path(next(iter(transcripts.__path__))).glob("*.py")} - {
+            "__init__",
+            "base",
+            "conversations",
+            "files",
+        }
 
         assert files == {reader.name for reader in READERS} == set(SAMPLES)
 
@@ -217,7 +222,7 @@ class TestUnreadable:
         whole = _calls(_read(SESSIONS / file)[0])
         assert reader_for(Source(path)).name == name
         assert _calls(_read(path)[0]) == whole
-        monkeypatch.setattr("wheelspin.source._WHOLE_LIMIT", 10)
+        monkeypatch.setattr("wheelspin.transcripts.files._WHOLE_LIMIT", 10)
         assert _calls(_read(path)[0]) == whole
 
     def test_packed_data_that_is_damaged_from_the_start_says_so(self, tmp_path: Path) -> None:
@@ -256,7 +261,7 @@ class TestUnreadable:
 
     def test_a_line_without_end_is_passed_over(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """One line must not fill the memory."""
-        monkeypatch.setattr("wheelspin.source._LONGEST_LINE", 200)
+        monkeypatch.setattr("wheelspin.transcripts.files._LONGEST_LINE", 200)
         call = {"type": "call", "tool": "read"}
         path = _write(tmp_path, call, {"type": "call", "tool": "x" * 1000}, call)
         events, source = _read(path)
@@ -267,7 +272,7 @@ class TestUnreadable:
     def test_a_large_list_is_streamed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """It gives the events that it gives when it is read at once."""
         whole = _read(SESSIONS / "openai-chat.json")[0]
-        monkeypatch.setattr("wheelspin.source._WHOLE_LIMIT", 10)
+        monkeypatch.setattr("wheelspin.transcripts.files._WHOLE_LIMIT", 10)
 
         assert _read(SESSIONS / "openai-chat.json")[0] == whole
         data = (SESSIONS / "openai-chat.json").read_text()

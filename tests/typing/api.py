@@ -18,7 +18,7 @@ from wheelspin import (
     errors,
     load_config,
 )
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.testing import Played, play, strict
 
 config: Config = load_config("openclaw.json5")

@@ -31,10 +31,10 @@ from agent_framework import (
 )
 from agent_framework.exceptions import UserInputRequiredException
 
-from wheelspin.adapter import Watch, ends_with_a_word, passing
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Watch, ends_with_a_word, passing
 
 __all__ = ["LoopEnded", "WheelspinMiddleware", "guarded_compaction"]
 

@@ -15,11 +15,11 @@ from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
-from wheelspin.adapter import Watch, with_advice
 from wheelspin.core.advice import shown
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Watch, with_advice
 
 __all__ = ["Run", "guarded", "run"]
 

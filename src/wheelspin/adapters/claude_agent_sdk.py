@@ -13,12 +13,12 @@ from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, Message, ResultMessage
 
-from wheelspin.adapter import passing
 from wheelspin.core.events import Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.hook import act
+from wheelspin.hooks.base import act
 from wheelspin.hooks.claude_code import HOOK
+from wheelspin.watch import passing
 
 __all__ = ["TOOLS", "ending_of", "guarded", "raising"]
 

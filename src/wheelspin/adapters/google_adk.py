@@ -22,10 +22,10 @@ from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from wheelspin.adapter import Compactions, Watch, ends_with_a_word, passing, with_advice
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Compactions, Watch, ends_with_a_word, passing, with_advice
 
 __all__ = ["WheelspinPlugin"]
 

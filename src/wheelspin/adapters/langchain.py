@@ -19,10 +19,10 @@ from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
-from wheelspin.adapter import Compactions, Watch, ends_with_a_word, passing, with_advice
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Compactions, Watch, ends_with_a_word, passing, with_advice
 
 __all__ = ["LoopEnded", "WheelspinMiddleware", "guard_tools"]
 

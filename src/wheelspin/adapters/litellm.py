@@ -15,15 +15,15 @@ from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import ProxyException
 
 from wheelspin.core.events import Verdict
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.log import log
+from wheelspin.core.notifications import crash_of, tell
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
-from wheelspin.core.telling import crash_of, tell
 from wheelspin.core.tools import ToolTable
-from wheelspin.core.volatile import TOOLS
 from wheelspin.errors import ToolLoopError
-from wheelspin.kept_settings import settings_for
-from wheelspin.request import Advised, advise
+from wheelspin.proxy.model_request import Advised, advise
+from wheelspin.userfiles.settings_cache import settings_for
 
 if TYPE_CHECKING:
     guard: WheelspinCallback

@@ -18,11 +18,11 @@ from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp_types import CallToolRequestParams, ListToolsRequest, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from wheelspin.adapter import Watch, passing
 from wheelspin.core.events import ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.relay import Calls, advice_of
+from wheelspin.proxy.mcp_relay import Calls, advice_of
+from wheelspin.watch import Watch, passing
 from wheelspin.wire.mcp import advised, outcome_of, widened
 
 __all__ = ["WheelspinMiddleware"]

@@ -24,10 +24,10 @@ from agents.tool import ToolOutputText, default_tool_error_function
 from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolOutputGuardrail
 from agents.tracing import Trace, get_current_trace
 
-from wheelspin.adapter import Compactions, Watch, passing, with_advice
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Compactions, Watch, passing, with_advice
 
 __all__ = ["LoopEnded", "guard_agent", "guard_session", "tell_unknown_tools"]
 

@@ -29,10 +29,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition, ToolDenied
 
-from wheelspin.adapter import Watch, passing
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Watch, passing
 
 __all__ = ["WheelspinCapability"]
 

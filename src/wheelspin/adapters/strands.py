@@ -22,10 +22,10 @@ from strands.hooks import (
     HookRegistry,
 )
 
-from wheelspin.adapter import Watch, ends_with_a_word, passing
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.watch import Watch, ends_with_a_word, passing
 
 __all__ = ["WheelspinHooks"]
 

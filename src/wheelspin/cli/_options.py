@@ -6,10 +6,10 @@ import argparse
 from difflib import get_close_matches
 from pathlib import Path
 
-from wheelspin.compare import Side
 from wheelspin.config import Config, config_from, load_config
 from wheelspin.core.presets import PRESETS
 from wheelspin.errors import ConfigError, Fault
+from wheelspin.replay.compare import Side
 
 __all__ = ["add_config_to", "config_of", "sides_of"]
 

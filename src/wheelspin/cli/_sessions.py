@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wheelspin.errors import TranscriptError
-from wheelspin.recording import Recording
-from wheelspin.report import FileReport, Summary
+from wheelspin.replay.recording import Recording
+from wheelspin.replay.summary import FileReport, Summary
 from wheelspin.reports import Form, form_named
 from wheelspin.transcripts import READERS
 

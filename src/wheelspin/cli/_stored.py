@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from wheelspin.places import store_path
-from wheelspin.store import StoredRun
 from wheelspin.stores import open_store
+from wheelspin.stores.base import StoredRun
+from wheelspin.userfiles.paths import store_path
 
 __all__ = ["runs_named", "stored_runs"]
 

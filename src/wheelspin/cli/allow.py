@@ -8,10 +8,10 @@ from typing import Any
 
 from wheelspin.cli._stored import runs_named, stored_runs
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.hook_process import opened
 from wheelspin.hooks import HOOKS, hook_named
-from wheelspin.places import store_path
-from wheelspin.store import StoredRun
+from wheelspin.hooks.process import opened
+from wheelspin.stores.base import StoredRun
+from wheelspin.userfiles.paths import store_path
 
 __all__ = ["add_to"]
 

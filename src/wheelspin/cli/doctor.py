@@ -14,13 +14,13 @@ from typing import Any
 from wheelspin.cli._table import print_table
 from wheelspin.config import load_config
 from wheelspin.errors import WheelspinError
-from wheelspin.hook_process import CHECK, LIMIT
 from wheelspin.hooks import HOOKS, hook_named
-from wheelspin.installer import Installer, is_installed, scopes_of
+from wheelspin.hooks.launcher import launcher_path, words_for
+from wheelspin.hooks.process import CHECK, LIMIT
 from wheelspin.installers import installers
-from wheelspin.launcher import launcher_path, words_for
-from wheelspin.places import config_path, log_path, store_path
+from wheelspin.installers.base import Installer, is_installed, scopes_of
 from wheelspin.stores import open_store
+from wheelspin.userfiles.paths import config_path, log_path, store_path
 
 __all__ = ["add_to"]
 

@@ -11,11 +11,11 @@ from wheelspin.cli._options import add_config_to, config_of
 from wheelspin.cli._table import print_table
 from wheelspin.core.events import Action, Outcome, Verdict
 from wheelspin.core.identifiers import read_json
+from wheelspin.core.known_tools import TOOLS, counted
 from wheelspin.core.masks import masked_kinds
-from wheelspin.core.nature import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
+from wheelspin.core.outcome_status import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
 from wheelspin.core.settings import Settings
-from wheelspin.core.volatile import TOOLS, counted
-from wheelspin.trajectory import NOTATION, Played, play
+from wheelspin.notation import NOTATION, Played, play
 
 __all__ = ["add_to"]
 

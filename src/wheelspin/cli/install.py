@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from wheelspin import installer as work
-from wheelspin.change import Change, write
 from wheelspin.hooks import HOOKS, hook_named
-from wheelspin.installer import SCOPES
+from wheelspin.hooks.launcher import write_launcher
+from wheelspin.installers import base as work
 from wheelspin.installers import installer_for
-from wheelspin.launcher import write_launcher
+from wheelspin.installers.base import SCOPES
+from wheelspin.userfiles.change import Change, write
 
 __all__ = ["add_to"]
 

@@ -24,11 +24,11 @@ from wheelspin.core.guard import Guard
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings, settings_from
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.kept_settings import settings_for
-from wheelspin.places import config_path
-from wheelspin.relay import Calls, Relay
-from wheelspin.relays import End, join
-from wheelspin.relays.stdio import Program, Standard
+from wheelspin.proxy.base import End, join
+from wheelspin.proxy.mcp_relay import Calls, Relay
+from wheelspin.proxy.mcp_stdio import Program, Standard
+from wheelspin.userfiles.paths import config_path
+from wheelspin.userfiles.settings_cache import settings_for
 
 __all__ = ["add_to"]
 
@@ -148,7 +148,7 @@ def _http() -> Any:
     for name in ("mcp", "uvicorn"):
         logging.getLogger(name).addHandler(_Brief(logging.WARNING))
     try:
-        return import_module("wheelspin.relays.http")
+        return import_module("wheelspin.proxy.mcp_http")
     except ImportError as missing:
         if (missing.name or "").startswith("wheelspin"):
             raise

@@ -10,13 +10,13 @@ from typing import Any
 
 from wheelspin.cli._options import add_config_to, config_of, sides_of
 from wheelspin.cli._sessions import add_sessions_to, exit_code, form_of, play_each
-from wheelspin.compare import Comparison
 from wheelspin.core.presets import PRESETS
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.recording import Recording
-from wheelspin.replay import Judged
-from wheelspin.report import FileReport, Summary
-from wheelspin.transcript import Answered, Asked, Compacted
+from wheelspin.replay.compare import Comparison
+from wheelspin.replay.engine import Judged
+from wheelspin.replay.recording import Recording
+from wheelspin.replay.summary import FileReport, Summary
+from wheelspin.transcripts.base import Answered, Asked, Compacted
 
 __all__ = ["add_to"]
 

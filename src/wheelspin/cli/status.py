@@ -11,8 +11,8 @@ from typing import Any
 from wheelspin.cli._stored import runs_named, stored_runs
 from wheelspin.cli._table import print_table
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.places import store_path
-from wheelspin.store import StoredRun
+from wheelspin.stores.base import StoredRun
+from wheelspin.userfiles.paths import store_path
 
 __all__ = ["add_to"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from wheelspin.cli._sessions import add_sessions_to, exit_code, form_of, play_each
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.tuning import Labels, Tuning, check_new
+from wheelspin.replay.tuning import Labels, Tuning, check_new
 
 __all__ = ["add_to"]
 

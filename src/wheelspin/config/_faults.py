@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from wheelspin.config._places import Path, Places, show_path
+from wheelspin.config._positions import Path, Places, show_path
 from wheelspin.config._schema import (
     HINT,
     WHOLE,

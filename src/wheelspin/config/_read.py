@@ -9,7 +9,7 @@ from typing import Any
 
 import pyjson5
 
-from wheelspin.config._places import Places, line_and_column
+from wheelspin.config._positions import Places, line_and_column
 from wheelspin.errors import ConfigError, Fault
 
 __all__ = ["read"]

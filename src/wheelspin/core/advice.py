@@ -8,7 +8,7 @@ count, never the arguments: a model that reads them once more is drawn to repeat
 from __future__ import annotations
 
 from wheelspin.core.events import Action
-from wheelspin.core.nature import OUTAGE, REFUSAL, WAITING
+from wheelspin.core.outcome_status import OUTAGE, REFUSAL, WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from wheelspin.core.events import Finding, Level
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.step import Step
+    from wheelspin.core.call_record import Step
 
 __all__ = ["DETECTOR", "CompactionWindow"]
 

@@ -198,14 +198,14 @@ def _open(item: Any) -> tuple[str, Iterable[object], bool]:
     """Write the head of a container, and give what is in it, and whether all of its own content can be seen."""
     head, whole = "", True
     if type(item) not in _CONTAINERS:
-        from wheelspin.core import foreign  # rare, so a start without it is quicker
+        from wheelspin.core import python_objects  # rare, so a start without it is quicker
 
         try:
-            found = foreign.as_container(item, partial(digest, ""))
+            found = python_objects.as_container(item, partial(digest, ""))
         except Exception:
             found = None
         if found is None:
-            return f"?{foreign.name_of(type(item))};", (), False
+            return f"?{python_objects.name_of(type(item))};", (), False
         label, item, whole = found
         head = f"o{len(label)}:{label}" if label else ""
     if not isinstance(item, dict):
@@ -244,10 +244,10 @@ def _token(value: object) -> str | None:
 
 
 def _foreign_token(item: object) -> str | None:
-    from wheelspin.core import foreign
+    from wheelspin.core import python_objects
 
     try:
-        found = foreign.as_scalar(item)
+        found = python_objects.as_scalar(item)
     except Exception:
         return None
     if found is None:

@@ -9,24 +9,24 @@ from __future__ import annotations
 from _thread import allocate_lock
 
 from wheelspin.core.advice import shown
+from wheelspin.core.call_record import Step
+from wheelspin.core.call_records import bond_of, note_shape, rewrite, settle, sign
 from wheelspin.core.detectors import DETECTORS
+from wheelspin.core.escalation import Ladder
 from wheelspin.core.events import ALLOW, Action
-from wheelspin.core.intake import bond_of, note_shape, rewrite, settle, sign
-from wheelspin.core.ladder import Ladder
+from wheelspin.core.guard_state import Memory, plain_id
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.log import log
-from wheelspin.core.memory import Memory, plain_id
+from wheelspin.core.notifications import crash_of, event_of, tell, verdict_of
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
-from wheelspin.core.step import Step
-from wheelspin.core.telling import crash_of, event_of, tell, verdict_of
-from wheelspin.core.volatile import TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from wheelspin.core.detector import Detector
+    from wheelspin.core.detectors.base import Detector
     from wheelspin.core.events import Finding, Outcome, ToolCall, Verdict
     from wheelspin.core.record import RunRecord
     from wheelspin.core.state import Run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.events import Value
-from wheelspin.core.paths import parse
+from wheelspin.core.value_paths import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,21 +11,21 @@ step that is not the newest of its kind, the tally it touches is counted anew.
 
 from __future__ import annotations
 
-from wheelspin.core.nature import CHANGE, OUTAGE, SUCCESS, WAITING
-from wheelspin.core.step import ALONE, IN_GROUP, IN_MESSAGE, bonds
-from wheelspin.core.tallies.alternation import SIDES, Alternation
-from wheelspin.core.tallies.blocked import Blocked
-from wheelspin.core.tallies.failing import Failing
-from wheelspin.core.tallies.misses import Misses
-from wheelspin.core.tallies.repeats import Repeats, Tallies
-from wheelspin.core.tallies.staleness import Staleness
+from wheelspin.core.call_record import ALONE, IN_GROUP, IN_MESSAGE, bonds
+from wheelspin.core.counters.alternation import SIDES, Alternation
+from wheelspin.core.counters.blocked import Blocked
+from wheelspin.core.counters.failing import Failing
+from wheelspin.core.counters.misses import Misses
+from wheelspin.core.counters.repeats import Repeats, Tallies
+from wheelspin.core.counters.staleness import Staleness
+from wheelspin.core.outcome_status import CHANGE, OUTAGE, SUCCESS, WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from wheelspin.core.step import Pattern, Step
-    from wheelspin.core.tallies.failing import Chain
+    from wheelspin.core.call_record import Pattern, Step
+    from wheelspin.core.counters.failing import Chain
 
     Memory = tuple[int, int, Iterable[tuple[bytes, int, bytes | None, str]]]
 

@@ -7,13 +7,13 @@ never stopped (SPEC 10). It holds ids, tool names, digests and counts, never arg
 
 from __future__ import annotations
 
+from wheelspin.core.call_record import Pattern, Step, bonds
 from wheelspin.core.compaction import CompactionWindow
 from wheelspin.core.events import Action, Finding, Level, Verdict
 from wheelspin.core.history import History
-from wheelspin.core.pardon import blocked_in, without
 from wheelspin.core.record import RunRecord
-from wheelspin.core.step import Pattern, Step, bonds
 from wheelspin.core.tools import Tool
+from wheelspin.core.unblock import blocked_in, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import spelled
-from wheelspin.core.paths import pick
+from wheelspin.core.value_paths import pick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class ToolTable:
             hints: Names of tools, or patterns of names such as `mcp__*`, and what is declared of them.
 
         Example:
-            >>> from wheelspin.core.volatile import TOOLS
+            >>> from wheelspin.core.known_tools import TOOLS
             >>> TOOLS.extended(sends=["Telegram"]).look_up("telegram", {"text": "hi"}).rule
             'message'
         """

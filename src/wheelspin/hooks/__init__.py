@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.hook import Hook
+    from wheelspin.hooks.base import Hook
 
 __all__ = ["HOOKS", "hook_named"]
 

@@ -14,8 +14,8 @@ payloads are none of Claude Code's, and pass.
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.hook import Hook, HookEvent, advice_of
-from wheelspin.store import Key
+from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.stores.base import Key
 from wheelspin.wire.claude_code import CLAUDE_TOOLS, DENIED, shown_of
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 from wheelspin.wire.texts import text_in

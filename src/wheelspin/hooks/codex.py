@@ -15,9 +15,9 @@ from __future__ import annotations
 import json
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.core.volatile import TOOLS
-from wheelspin.hook import Hook, HookEvent, advice_of
-from wheelspin.store import Key
+from wheelspin.core.known_tools import TOOLS
+from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.stores.base import Key
 from wheelspin.wire.shell import shell_outcome
 
 TYPE_CHECKING = False

@@ -14,8 +14,8 @@ Code has for them.
 from __future__ import annotations
 
 from wheelspin.core.events import Action, ToolCall
-from wheelspin.hook import Hook, HookEvent, advice_of
-from wheelspin.store import Key
+from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.stores.base import Key
 from wheelspin.wire.copilot import COPILOT_TOOLS, NO_PROMPT, outcome_of
 from wheelspin.wire.texts import text_in
 

@@ -14,8 +14,8 @@ Gemini CLI itself stops at the fifth equal call in a row, hence the preset.
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.hook import Hook, HookEvent, advice_of
-from wheelspin.store import Key
+from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.stores.base import Key
 from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
 
 TYPE_CHECKING = False

@@ -12,8 +12,8 @@ Facts that matter: a call that fails brings its error and no result. Each sub-ag
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.hook import Hook, HookEvent, advice_of
-from wheelspin.store import Key
+from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.stores.base import Key
 from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
 from wheelspin.wire.texts import text_in
 

@@ -14,8 +14,8 @@ call in a row, hence the preset.
 from __future__ import annotations
 
 from wheelspin.core.events import ToolCall
-from wheelspin.hook import Hook, HookEvent, advice_of
-from wheelspin.store import Key
+from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.stores.base import Key
 from wheelspin.wire.gemini import arguments_of
 from wheelspin.wire.qwen_code import QWEN_TOOLS, outcome_of
 from wheelspin.wire.texts import text_in

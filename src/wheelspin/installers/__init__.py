@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wheelspin.hooks import HOOKS
 
 if TYPE_CHECKING:
-    from wheelspin.installer import Installer
+    from wheelspin.installers.base import Installer
 
 __all__ = ["installer_for", "installers"]
 

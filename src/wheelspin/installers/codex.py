@@ -14,8 +14,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from wheelspin.installer import Entry, Installer
-from wheelspin.launcher import command_for
+from wheelspin.hooks.launcher import command_for
+from wheelspin.installers.base import Entry, Installer
 
 __all__ = ["INSTALLER"]
 

@@ -7,7 +7,7 @@ import os
 import shlex
 from pathlib import Path
 
-from wheelspin.installer import SCOPES, Installer
+from wheelspin.installers.base import SCOPES, Installer
 
 __all__ = ["INSTALLER"]
 

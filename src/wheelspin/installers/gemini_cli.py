@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wheelspin.installer import Entry, Installer
+from wheelspin.installers.base import Entry, Installer
 
 __all__ = ["INSTALLER"]
 

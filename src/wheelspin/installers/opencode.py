@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from wheelspin.installer import Installer
+from wheelspin.installers.base import Installer
 
 __all__ = ["INSTALLER"]
 

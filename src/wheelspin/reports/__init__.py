@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, TextIO
 
-from wheelspin.compare import Comparison
-from wheelspin.report import Summary
-from wheelspin.tuning import Recommendation, Tuning
+from wheelspin.replay.compare import Comparison
+from wheelspin.replay.summary import Summary
+from wheelspin.replay.tuning import Recommendation, Tuning
 
 __all__ = ["Form", "form_named"]
 

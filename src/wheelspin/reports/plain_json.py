@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from wheelspin.compare import Comparison, Difference
 from wheelspin.core.events import Action
-from wheelspin.replay import RunReport, Sighting
-from wheelspin.report import FileReport, Summary
-from wheelspin.tuning import Borderline, Recommendation, Trial, Tuning
+from wheelspin.replay.compare import Comparison, Difference
+from wheelspin.replay.engine import RunReport, Sighting
+from wheelspin.replay.summary import FileReport, Summary
+from wheelspin.replay.tuning import Borderline, Recommendation, Trial, Tuning
 
 __all__ = ["write", "write_comparison", "write_tuning"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.store import Store
+    from wheelspin.stores.base import Store
 
 __all__ = ["STORES", "open_store"]
 

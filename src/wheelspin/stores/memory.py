@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 
-from wheelspin.store import Key, Store, StoredRun
+from wheelspin.stores.base import Key, Store, StoredRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wheelspin.store import Answer, Change, Records, State
+    from wheelspin.stores.base import Answer, Change, Records, State
 
 __all__ = ["MemoryStore"]
 

@@ -13,14 +13,14 @@ import sqlite3
 import time
 
 from wheelspin.errors import StoreError
-from wheelspin.store import Key, Store, StoredRun
+from wheelspin.stores.base import Key, Store, StoredRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from wheelspin.store import Answer, Change
+    from wheelspin.stores.base import Answer, Change
 
 __all__ = ["SqliteStore"]
 

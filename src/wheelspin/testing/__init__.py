@@ -7,12 +7,12 @@ For tests, with any test runner or none: play trajectories, raise crashes of the
 
 from __future__ import annotations
 
+from wheelspin.notation import Played, play
 from wheelspin.testing.adapters import AdapterRun, Script, ScriptedCall, ScriptedTool, check_adapter
 from wheelspin.testing.crashes import strict
 from wheelspin.testing.detectors import Case, check_detector
 from wheelspin.testing.readers import check_reader
 from wheelspin.testing.stores import check_store
-from wheelspin.trajectory import Played, play
 
 __all__ = [
     "AdapterRun",

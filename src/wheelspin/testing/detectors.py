@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wheelspin.core.detector import Detector
+from wheelspin.core.detectors.base import Detector
 from wheelspin.core.events import Finding
 from wheelspin.core.settings import Settings
+from wheelspin.notation import Played, play
 from wheelspin.testing.crashes import strict
 from wheelspin.testing.expect import expect
-from wheelspin.trajectory import Played, play
 
 __all__ = ["Case", "check_detector"]
 

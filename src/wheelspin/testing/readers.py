@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from wheelspin.source import Source
 from wheelspin.testing.expect import expect
-from wheelspin.transcript import Answered, Asked, Event, Reader
 from wheelspin.transcripts import READERS
+from wheelspin.transcripts.base import Answered, Asked, Event, Reader
+from wheelspin.transcripts.files import Source
 
 __all__ = ["READER_LAWS", "SHAPES", "check_reader"]
 

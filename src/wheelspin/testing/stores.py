@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
-from wheelspin.store import Key, Store
+from wheelspin.stores.base import Key, Store
 from wheelspin.testing.expect import expect
 
 __all__ = ["STORE_LAWS", "Open", "check_store"]

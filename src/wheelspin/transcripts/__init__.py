@@ -7,13 +7,13 @@ One file, one format. To add one, write its file and name it here.
 from __future__ import annotations
 
 from wheelspin.errors import TranscriptError
-from wheelspin.source import Source
-from wheelspin.transcript import Reader
 from wheelspin.transcripts.anthropic_messages import AnthropicMessages
+from wheelspin.transcripts.base import Reader
 from wheelspin.transcripts.claude_code import ClaudeCode
 from wheelspin.transcripts.codex import Codex
 from wheelspin.transcripts.copilot_cli import CopilotCli
 from wheelspin.transcripts.events import Events
+from wheelspin.transcripts.files import Source
 from wheelspin.transcripts.gemini_cli import GeminiCli
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.transcripts.openclaw import OpenClaw

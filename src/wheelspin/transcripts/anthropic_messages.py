@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from wheelspin.conversations import Message, mentions, messages, sample
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.conversations import Message, mentions, messages, sample
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire import anthropic
 
 _TYPES = (*anthropic.CALLS, "tool_result")

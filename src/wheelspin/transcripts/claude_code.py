@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire import anthropic
 from wheelspin.wire.claude_code import CLAUDE_TOOLS, DENIED, shown_of
 

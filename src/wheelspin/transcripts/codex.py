@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wheelspin.core.volatile import TOOLS
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.core.known_tools import TOOLS
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire import openai_responses
 from wheelspin.wire.usage import tokens_in
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.source import Head, Source
-from wheelspin.transcript import (
+from wheelspin.transcripts.base import (
     Answered,
     Asked,
     Compacted,
@@ -17,6 +16,7 @@ from wheelspin.transcript import (
     RunStarted,
     UserSpoke,
 )
+from wheelspin.transcripts.files import Head, Source
 
 _MOST_WAITING = 10_000
 _TYPES = ("config", "call", "result", "compaction", "user_message", "run_start")

@@ -8,8 +8,8 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire.advice import without_advice
 from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
 from wheelspin.wire.usage import tokens_in

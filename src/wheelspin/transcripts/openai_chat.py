@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from wheelspin.conversations import Message, mentions, messages, sample
 from wheelspin.core.events import ToolCall
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.conversations import Message, mentions, messages, sample
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire import openai_chat
 
 _SPEAKERS = ("user", "assistant", "system")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 from wheelspin.wire.usage import tokens_in
 

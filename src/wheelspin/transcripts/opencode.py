@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire.advice import OPENING, is_refusal, without_advice
 from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
 from wheelspin.wire.texts import text_in

@@ -7,8 +7,8 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.source import Head, Source
-from wheelspin.transcript import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.files import Head, Source
 from wheelspin.wire.advice import OPENING
 from wheelspin.wire.gemini import arguments_of
 from wheelspin.wire.qwen_code import DENIED, QWEN_TOOLS, UNKNOWN, outcome_of

@@ -6,7 +6,7 @@ An image in a result is put into a file, whose name, another each time, stands b
 
 from __future__ import annotations
 
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.wire.texts import lone_text, text_in
 
 __all__ = ["CLAUDE_TOOLS", "DENIED", "shown_of"]

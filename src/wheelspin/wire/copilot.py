@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wheelspin.core.events import Outcome
 from wheelspin.core.hints import NEVER, ToolHint
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.wire.shell import shell_outcome
 
 __all__ = ["COPILOT_TOOLS", "NO_PROMPT", "REFUSED", "outcome_of"]

@@ -10,7 +10,7 @@ run, and nothing of what it does.
 from __future__ import annotations
 
 from wheelspin.core.events import Outcome
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.source import NOT_JSON, parsed
+from wheelspin.wire.json_text import NOT_JSON, parsed
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 from wheelspin.wire.usage import tokens_in
 

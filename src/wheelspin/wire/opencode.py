@@ -9,7 +9,7 @@ another with each call.
 from __future__ import annotations
 
 from wheelspin.core.events import Outcome
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 from wheelspin.wire.texts import text_in
 

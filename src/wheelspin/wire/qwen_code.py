@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.events import Outcome
-from wheelspin.core.volatile import TOOLS
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.wire.gemini import command_outcome, unframed
 
 TYPE_CHECKING = False

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detector import Detector, Finding
+from wheelspin.core.detectors.base import Detector, Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wheelspin.core.call_record import Step
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
-    from wheelspin.core.step import Step
 
 
 class KnownPollNoProgress(Detector):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detector import Detector, Finding
-from wheelspin.core.nature import FAILED, OUTAGE, WAITING
+from wheelspin.core.call_record import SAME_FAILURE
+from wheelspin.core.detectors.base import Detector, Finding
+from wheelspin.core.outcome_status import FAILED, OUTAGE, WAITING
 from wheelspin.core.settings import OUTAGE as OUTAGES
-from wheelspin.core.step import SAME_FAILURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wheelspin.core.call_record import Step
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
-    from wheelspin.core.step import Step
 
 
 class SameFailure(Detector):

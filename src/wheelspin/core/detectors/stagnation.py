@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detector import Detector, Finding
-from wheelspin.core.nature import OUTAGE, WAITING
+from wheelspin.core.detectors.base import Detector, Finding
+from wheelspin.core.outcome_status import OUTAGE, WAITING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wheelspin.core.call_record import Step
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
-    from wheelspin.core.step import Step
 
 
 _SEEN = 2

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detector import Detector, Finding
-from wheelspin.core.nature import FAILED, OUTAGE, REFUSAL
+from wheelspin.core.detectors.base import Detector, Finding
+from wheelspin.core.outcome_status import FAILED, OUTAGE, REFUSAL
 from wheelspin.core.settings import OUTAGE as OUTAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from wheelspin.core.call_record import Step
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
-    from wheelspin.core.step import Step
 
 REFUSALS = 3
 """A no is said once; who asks a third time does not listen."""

@@ -8,8 +8,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.markup import escape
 
-from wheelspin.compare import Comparison, Difference
-from wheelspin.report import Totals
+from wheelspin.replay.compare import Comparison, Difference
+from wheelspin.replay.summary import Totals
 from wheelspin.reports.terminal._lines import (
     aligned,
     cells,

@@ -10,8 +10,8 @@ from rich.markup import escape
 
 from wheelspin.core.advice import shown
 from wheelspin.core.events import Action
-from wheelspin.replay import RunReport, Sighting
-from wheelspin.report import FileReport, Summary
+from wheelspin.replay.engine import RunReport, Sighting
+from wheelspin.replay.summary import FileReport, Summary
 
 __all__ = [
     "STYLES",

@@ -7,8 +7,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.markup import escape
 
-from wheelspin.replay import RunReport
-from wheelspin.report import FileReport, Summary, Totals
+from wheelspin.replay.engine import RunReport
+from wheelspin.replay.summary import FileReport, Summary, Totals
 from wheelspin.reports.terminal._lines import (
     aligned,
     cells,

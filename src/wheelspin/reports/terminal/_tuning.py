@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from wheelspin.core.events import Action
+from wheelspin.replay.tuning import LOOP, OK, Borderline, Recommendation, Tuning
 from wheelspin.reports.terminal._lines import aligned, cells, console_on, counted, print_notes, print_unread
-from wheelspin.tuning import LOOP, OK, Borderline, Recommendation, Tuning
 
 __all__ = ["write_tuning"]
 

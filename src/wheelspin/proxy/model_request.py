@@ -1,0 +1,345 @@
+"""
+A request to a model: it holds the conversation so far, and with it each call of the run and what came back.
+
+Whoever stands between an agent and a model need remember nothing. Each request is played through a fresh guard, and an
+advice goes to the result of the call that it is about. It is there again in every later request, word for word, so that
+what a provider keeps of a conversation stays good.
+
+By the time its result is in a request, the agent has run a call. So the guard watches as in the mode `observe`: the
+outcome of each call counts, what would have been blocked is told, and only the end of a run is more than words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from wheelspin.core.advice import advice_on
+from wheelspin.core.events import ALLOW, Action, Outcome, ToolCall, Verdict
+from wheelspin.core.guard import Guard
+from wheelspin.core.known_tools import TOOLS
+from wheelspin.core.notifications import event_of, verdict_of
+from wheelspin.core.record import LoopEvent
+from wheelspin.core.settings import Settings
+from wheelspin.core.tools import ToolTable
+from wheelspin.transcripts.anthropic_messages import AnthropicMessages
+from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, OpenCalls, UserSpoke
+from wheelspin.transcripts.conversations import Message
+from wheelspin.transcripts.openai_chat import OpenAIChat
+from wheelspin.wire import openai_responses
+from wheelspin.wire.advice import OPENING
+from wheelspin.wire.anthropic import blocks_of
+
+__all__ = ["Advised", "advise"]
+
+_RESULTS = ("tool", "function")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+_SUMMARIES = (
+    "This session is being continued from a previous conversation",
+    "Another language model started to solve this problem",
+)
+"""How the summaries begin that Claude Code and Codex put in place of the conversation."""
+_COMPACTIONS = ("compaction", "context_compaction")
+_LAST_WORD = "The run is ended if this goes on."
+_NOTES = re.compile(rf"(?:\n\n{OPENING}[^\n]*)+\Z")
+_LONGEST_NOTES = 4096
+_LONGEST_PLACEHOLDER = 300
+_PLACEHOLDER = re.compile(
+    r"\s*[\[<(][^\n]*\b(?:cleared|compacted|elided|hidden|masked|omitted|pruned|removed|trimmed)\b[^\n]*[\])>.]\s*",
+    re.IGNORECASE,
+)
+_UNSEEN = object()
+"""Stands for a result that is not there any more: it is equal to no other."""
+
+_Change = Callable[[object, Any], Any]
+"""Gives what is to stand in place of a result, of which the id of its call and the content are given."""
+
+
+class Advised(NamedTuple):
+    """What comes of a request."""
+
+    changed: dict[str, list[Any]]
+    """What is to stand in the body in place of what is there; empty where there is nothing to say."""
+    ending: Verdict | None
+    """The verdict that ended the run; `None` where it goes on."""
+    events: list[LoopEvent]
+    """What the guard did in the newest step; what came before it was in earlier requests."""
+
+
+def advise(
+    body: Mapping[str, Any],
+    settings: Settings | None = None,
+    *,
+    tools: ToolTable = TOOLS,
+    session_id: str | None = None,
+) -> Advised:
+    """
+    Play the conversation of a request through a guard.
+
+    A run is what follows the newest message of the user.
+
+    Args:
+        body: The body of a request: OpenAI's chat completions or responses, or Anthropic's messages. It stays as it is.
+        settings: What holds; without them the detectors are on, with the documented thresholds.
+        tools: What is known about the agent's tools.
+        session_id: The conversation, for the events.
+
+    Example:
+        >>> call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        >>> step = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c1", "content": "a"}]
+        >>> advise({"messages": [{"role": "user", "content": "go"}, *step]})
+        Advised(changed={}, ending=None, events=[])
+    """
+    settings = Settings(enabled=True) if settings is None else settings
+    key, entries = _conversation(body)
+    if settings.enabled is False or not entries:
+        return Advised({}, None, [])
+    play = _Play(settings, tools, _steps(entries))
+    marks = _summaries(entries)
+    for event in _events(key, entries, session_id or ""):
+        while marks and marks[0] <= event.line:
+            play.take(Compacted(marks.pop(0), session_id))
+        play.take(event)
+    changed = {key: [_noted(entry, play.notes.get(place)) for place, entry in enumerate(entries)]} if play.notes else {}
+    return Advised(changed, play.ending, play.events)
+
+
+class _Watching(Guard):
+    """A guard that keeps what it would tell: most of it was told with earlier requests."""
+
+    def __init__(self, settings: Settings, tools: ToolTable) -> None:
+        super().__init__(settings.observing(), tools=tools)
+        self.heard: list[LoopEvent] = []
+
+    def _tell(self) -> None:
+        self.heard += self._events
+        self._events.clear()
+
+
+class _Play:
+    """
+    The play of one conversation.
+
+    Attributes:
+        notes: The advice that is due, by the place of the result and the id of its call.
+        ending: The verdict that ended the run that is on.
+        events: What is told.
+    """
+
+    def __init__(self, settings: Settings, tools: ToolTable, steps: list[int]) -> None:
+        self.notes: dict[int, dict[str | None, str]] = {}
+        self.ending: Verdict | None = None
+        self.events: list[LoopEvent] = []
+        self._guard = _Watching(settings, tools)
+        self._observes = settings.mode == "observe"
+        self._steps = steps
+        self._advices = 0
+        self._open: dict[int, tuple[ToolCall, ToolCall, str]] = {}
+
+    def take(self, event: Event) -> None:
+        said = None
+        match event:
+            case UserSpoke(_, session):
+                self._guard.user_message(session)
+                self._advices, self.ending = 0, None
+            case Compacted(_, session):
+                self._guard.compacted(session or None)
+            case Asked(place, read):
+                call = _in_step(read, self._steps[place])
+                said = self._said(self._guard.before(call), call)
+                self._open[id(read)] = read, call, said.advice if said.action is Action.WARN else ""
+            case Answered(place, read, outcome):
+                _, call, advice = self._open.pop(id(read))
+                said = self._said(self._guard.after(call, outcome), call)
+                if advice:
+                    self.notes.setdefault(place, {})[call.id] = advice
+            case _:
+                pass
+        if event.line >= self._steps[-1]:
+            self.events += [heard for heard in self._guard.heard if heard.kind in {"armed", "crash"}]
+            told = event_of(said, event.call, None) if said and isinstance(event, Asked | Answered) else None
+            self.events += [told] if told else []
+        self._guard.heard.clear()
+
+    def _said(self, verdict: Verdict, call: ToolCall) -> Verdict:
+        """Give what is said of a call that has run: of one that would have been blocked, a warning."""
+        finding, due = verdict.finding, verdict.due
+        if self.ending is not None:
+            return ALLOW
+        if finding is None or due is Action.ALLOW or self._observes:
+            return verdict
+        if due is Action.ABORT:
+            self.ending = verdict_of(due, finding, call.tool, self._advices, observes=False)
+            return self.ending
+        advice = advice_on(finding, Action.WARN, call.tool, self._advices)
+        self._advices += 1
+        if due is Action.BLOCK:
+            return Verdict(Action.WARN, finding, reason=verdict.reason, advice=f"{advice} {_LAST_WORD}", observed=due)
+        return verdict_of(due, finding, call.tool, self._advices - 1, observes=False)
+
+
+def _conversation(body: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """Give the conversation of a body, and the key that it stands under."""
+    for key in ("messages", "input"):
+        entries = body.get(key)
+        if isinstance(entries, list):
+            return key, entries
+    return "", []
+
+
+def _events(key: str, entries: list[Any], session: str) -> Iterator[Event]:
+    read = [_changed(entry, lambda _, content: _legible(content)) for entry in entries]
+    if key == "input":
+        return _events_of_items(read, session)
+    said = [
+        Message(place, session, entry)
+        for place, entry in enumerate(read)
+        if isinstance(entry, dict) and isinstance(entry.get("role"), str)
+    ]
+    is_chat = any(message.content["role"] in _RESULTS or "tool_calls" in message.content for message in said)
+    return OpenAIChat().events(said) if is_chat else AnthropicMessages().events(said)
+
+
+def _events_of_items(items: list[Any], session: str) -> Iterator[Event]:
+    calls = OpenCalls()
+    for place, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+        kind = item.get("type")
+        if kind in openai_responses.CALLS:
+            # The provider itself runs a tool of MCP, puts what came back into its item, and goes on with the message.
+            turn = f"item {place}" if kind == "mcp_call" else None
+            call = openai_responses.call_of(item, session_id=session, turn_id=turn)
+            yield from calls.ask(place, call)
+            if kind == "mcp_call" and calls.answered(call.id) is not None:
+                error = item.get("error")
+                yield Answered(place, call, Outcome.error(error) if error else Outcome.result(item.get("output")))
+        elif kind in openai_responses.OUTPUTS:
+            answered = calls.answered(item.get("call_id"))
+            if answered is not None:
+                yield Answered(place, answered, openai_responses.outcome_of(answered, item))
+        elif kind in _COMPACTIONS:
+            yield Compacted(place, session)
+        elif openai_responses.is_prompt(item):
+            yield UserSpoke(place, session)
+
+
+def _steps(entries: list[Any]) -> list[int]:
+    """Give for each entry the place of the model's message before it, or that it is of: that may be several items."""
+    steps, begins, was_of_model = [], 0, False
+    for place, entry in enumerate(entries):
+        is_of_model = _is_of_model(entry)
+        if is_of_model and not was_of_model:
+            begins = place
+        was_of_model = is_of_model
+        steps.append(begins)
+    return steps
+
+
+def _in_step(call: ToolCall, step: int) -> ToolCall:
+    """Give a call with the message that asked for it."""
+    turn = call.turn_id or f"step {step}"
+    return ToolCall(call.tool, call.arguments, id=call.id, turn_id=turn, session_id=call.session_id)
+
+
+def _is_of_model(entry: Any) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    role = entry.get("role")
+    return role == "assistant" if role else not str(entry.get("type")).endswith("_output")
+
+
+def _summaries(entries: list[Any]) -> list[int]:
+    """Give the places of messages that show a compaction, but for those that the readers know."""
+    return [place for place, entry in enumerate(entries) if isinstance(entry, dict) and _is_summary(entry)]
+
+
+def _is_summary(entry: dict[str, Any]) -> bool:
+    role = entry.get("role")
+    if role == "user":
+        texts = [block.get("text") for block in blocks_of(entry)]
+        return any(isinstance(text, str) and text.startswith(_SUMMARIES) for text in texts)
+    fields = entry.get("provider_specific_fields") if role == "assistant" else None
+    return isinstance(fields, dict) and bool(fields.get("compaction_blocks"))
+
+
+def _changed(entry: Any, change: _Change) -> Any:
+    """Give a message or an item with each result in it changed; the very same where nothing changes."""
+    if not isinstance(entry, dict):
+        return entry
+    if entry.get("role") in _RESULTS:
+        return _with(entry, "content", entry.get("tool_call_id"), change)
+    if entry.get("type") in _OUTPUTS:
+        return _with(entry, "output", entry.get("call_id"), change)
+    content = entry.get("content")
+    if entry.get("role") != "user" or not isinstance(content, list):
+        return entry
+    blocks = [
+        _with(block, "content", block.get("tool_use_id"), change)
+        if isinstance(block, dict) and block.get("type") == "tool_result"
+        else block
+        for block in content
+    ]
+    is_same = all(block is before for block, before in zip(blocks, content, strict=True))
+    return entry if is_same else {**entry, "content": blocks}
+
+
+def _with(result: dict[str, Any], key: str, call_id: object, change: _Change) -> dict[str, Any]:
+    content = result.get(key)
+    changed = change(call_id, content)
+    return result if changed is content else {**result, key: changed}
+
+
+def _legible(content: Any) -> Any:
+    """Give what counts of a result: not the notes of a guard, and nothing where a placeholder stands in its place."""
+    if isinstance(content, list) and content:
+        kept = list(content)
+        while kept and _text_of(kept[-1]).startswith(OPENING):
+            kept.pop()
+        is_cleared = len(content) == 1 and _is_placeholder(_text_of(content[0]))
+        return _UNSEEN if is_cleared or not kept else kept if len(kept) < len(content) else content
+    if not isinstance(content, str):
+        return content
+    if _is_placeholder(content):
+        return _UNSEEN
+    notes = _NOTES.search(content, max(0, len(content) - _LONGEST_NOTES)) if OPENING in content else None
+    return content[: notes.start()] if notes else content
+
+
+def _text_of(block: Any) -> str:
+    text = block.get("text") if isinstance(block, dict) else None
+    return text if isinstance(text, str) else ""
+
+
+def _is_placeholder(text: str) -> bool:
+    """Tell whether a text stands in the place of a result that the agent has left out, or that a guard refused."""
+    if len(text) > _LONGEST_PLACEHOLDER:
+        return text.startswith(OPENING)
+    return text.startswith(OPENING) or _PLACEHOLDER.fullmatch(text) is not None
+
+
+def _noted(entry: Any, notes: dict[str | None, str] | None) -> Any:
+    """Give a message or an item with the advice in its results."""
+    if not notes:
+        return entry
+    kind = "input_text" if entry.get("type") in _OUTPUTS else "text"
+
+    def change(call_id: object, content: Any) -> Any:
+        own = notes.get(call_id) if isinstance(call_id, str) else None
+        return _with_note(content, own or notes.get(None), kind)
+
+    return _changed(entry, change)
+
+
+def _with_note(content: Any, advice: str | None, kind: str) -> Any:
+    if not advice:
+        return content
+    if content is None:
+        return advice
+    if isinstance(content, str):
+        return content if content.endswith(advice) else f"{content}\n\n{advice}"
+    if isinstance(content, list):
+        is_there = bool(content) and _text_of(content[-1]) == advice
+        return content if is_there else [*content, {"type": kind, "text": advice}]
+    return content
