@@ -17,7 +17,7 @@ from wheelspin import Guard, Outcome, Replay, Settings, ToolCall
 from wheelspin.core.fingerprint import _plain
 from wheelspin.core.identifiers import change_texts
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.files import TranscriptFile
 
 CALLS = 100
 """Calls in one round of a piece."""
@@ -157,7 +157,7 @@ def scan(path: Path) -> Piece:
     """Read a session and play it through a guard."""
 
     def run() -> None:
-        source = Source(path)
+        source = TranscriptFile(path)
         reader = reader_for(source)
         Replay(tools=reader.tools).scan(reader.read(source))
 

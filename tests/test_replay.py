@@ -15,14 +15,14 @@ from wheelspin.config import config_from
 from wheelspin.errors import ConfigError
 from wheelspin.replay.engine import RunReport
 from wheelspin.transcripts.base import (
-    Answered,
-    Asked,
     Compacted,
-    Configured,
+    ConfigChanged,
     Event,
     RunStarted,
-    Spent,
-    UserSpoke,
+    TokensUsed,
+    ToolCalled,
+    ToolReturned,
+    UserMessage,
 )
 
 LOW = Settings(enabled=True, warning_threshold=3, critical_threshold=5, global_circuit_breaker_threshold=8)
@@ -34,10 +34,10 @@ def _loop(times: int, *, first: int = 1, tokens: int = 0, **ids: Any) -> list[Ev
     for number in range(times):
         line = first + 2 * number
         call = ToolCall("Read", {"path": "/a"}, id=f"c{line}", turn_id=f"t{line}", **ids)
-        events.append(Asked(line, call))
+        events.append(ToolCalled(line, call))
         if tokens:
-            events.append(Spent(line, tokens, None, None, f"t{line}"))
-        events.append(Answered(line + 1, call, Outcome.result("same")))
+            events.append(TokensUsed(line, tokens, None, None, f"t{line}"))
+        events.append(ToolReturned(line + 1, call, Outcome.result("same")))
     return events
 
 
@@ -69,7 +69,7 @@ def test_the_outcome_of_a_call_that_would_not_have_run_is_not_fed() -> None:
     replay = Replay(settings=LOW)
     judged = list(replay.play(_loop(7)))
 
-    assert [each.skipped for each in judged if isinstance(each.event, Answered)] == [False] * 5 + [True] * 2
+    assert [each.skipped for each in judged if isinstance(each.event, ToolReturned)] == [False] * 5 + [True] * 2
 
 
 def test_tokens_of_a_turn_are_saved_when_all_its_calls_are() -> None:
@@ -81,11 +81,11 @@ def test_tokens_of_a_turn_are_saved_when_all_its_calls_are() -> None:
     blocked = ToolCall("Read", {"path": "/a"}, id="x", turn_id="t")
     free = ToolCall("Read", {"path": "/b"}, id="y", turn_id="t")
     parallel: list[Event] = [
-        Spent(20, 1, None, None, "t"),
-        Asked(20, blocked),
-        Spent(21, 50, None, None, "t"),
-        Asked(21, free),
-        Spent(21, 60, None, None, "t"),
+        TokensUsed(20, 1, None, None, "t"),
+        ToolCalled(20, blocked),
+        TokensUsed(21, 50, None, None, "t"),
+        ToolCalled(21, free),
+        TokensUsed(21, 60, None, None, "t"),
     ]
     (run,) = _played([*events, *parallel])
     assert (run.tokens, run.saved_tokens) == (110, 0)
@@ -96,15 +96,15 @@ def test_tokens_of_turns_without_ids_belong_to_the_calls_before() -> None:
     events: list[Event] = []
     for number in range(7):
         call = ToolCall("read", {}, id=f"c{number}")
-        events += [Asked(number, call), Spent(number, 10), Answered(number, call, Outcome.result(1))]
-    (run,) = _played([Spent(0, 99), *events])
+        events += [ToolCalled(number, call), TokensUsed(number, 10), ToolReturned(number, call, Outcome.result(1))]
+    (run,) = _played([TokensUsed(0, 99), *events])
 
     assert (run.tokens, run.saved_tokens) == (70, 20)
 
 
 def test_a_prompt_begins_a_run_and_an_idle_one_is_none() -> None:
     """Runs without ids are numbered as they make their first calls."""
-    events = [UserSpoke(1), *_loop(2, first=2), UserSpoke(8), UserSpoke(9), *_loop(4, first=10)]
+    events = [UserMessage(1), *_loop(2, first=2), UserMessage(8), UserMessage(9), *_loop(4, first=10)]
     runs = _played(events)
 
     assert [(run.run, run.line, run.calls, run.is_clean) for run in runs] == [("#1", 2, 2, True), ("#2", 10, 4, False)]
@@ -141,7 +141,7 @@ def test_sightings_of_calls_that_never_come_back_do_not_fill_the_memory(monkeypa
     """A stopped call waits for its outcome in the recording, but not for ever."""
     monkeypatch.setattr("wheelspin.replay.engine._MOST_STOPPED", 3)
     replay = Replay(settings=LOW)
-    stopped = [event for event in _loop(30) if isinstance(event, Asked) or event.line < 12]
+    stopped = [event for event in _loop(30) if isinstance(event, ToolCalled) or event.line < 12]
     replay.scan(stopped)
 
     assert len(replay._stopped) == 3
@@ -176,16 +176,16 @@ class TestConfiguration:
     def test_a_file_may_say_what_holds(self) -> None:
         """Unless the user does."""
         block = {"tools": {"loopDetection": {"enabled": True, "warningThreshold": 2}}}
-        (run,) = _played([Configured(1, block), *_loop(3, first=2)], settings=Settings())
+        (run,) = _played([ConfigChanged(1, block), *_loop(3, first=2)], settings=Settings())
         assert run.sightings[0].count == 2
 
-        (run,) = _played([Configured(1, block), *_loop(3, first=2)], config=config_from({}))
+        (run,) = _played([ConfigChanged(1, block), *_loop(3, first=2)], config=config_from({}))
         assert run.is_clean
 
     def test_a_file_that_says_it_wrongly_is_refused(self) -> None:
         """With the line."""
         with pytest.raises(ConfigError, match="line 1"):
-            _played([Configured(1, {"tools": {"loopDetection": {"enabled": "yes"}}})])
+            _played([ConfigChanged(1, {"tools": {"loopDetection": {"enabled": "yes"}}})])
 
 
 def _as_events(stream: list[Happening]) -> list[Event]:
@@ -196,14 +196,14 @@ def _as_events(stream: list[Happening]) -> list[Event]:
         match event:
             case Ask(call):
                 running.append(call)
-                events.append(Asked(line, call))
+                events.append(ToolCalled(line, call))
             case Answer(place, outcome):
                 if running:
-                    events.append(Answered(line, running.pop(max(-1 - place, -len(running))), outcome))
+                    events.append(ToolReturned(line, running.pop(max(-1 - place, -len(running))), outcome))
             case _ if event.what == "run_started":
                 events.append(RunStarted(line, event.run or ""))
             case _ if event.what == "user_message":
-                events.append(UserSpoke(line))
+                events.append(UserMessage(line))
             case _:
                 events.append(Compacted(line, ok=event.what == "compacted"))
     return events
@@ -220,16 +220,16 @@ def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None
     said: list[str] = []
     for event in events:
         match event:
-            case Asked():
+            case ToolCalled():
                 verdict = live.guard.before(event.call)
                 said.append(verdict.reason)
                 if verdict.stops:
                     stopped.add(id(event.call))
-            case Answered() if id(event.call) not in stopped:
+            case ToolReturned() if id(event.call) not in stopped:
                 said.append(live.guard.after(event.call, event.outcome).reason)
             case RunStarted():
                 live.guard.run_started(event.run_id)
-            case UserSpoke():
+            case UserMessage():
                 live.guard.user_message()
             case Compacted():
                 live.guard.compacted(ok=event.ok)
@@ -237,20 +237,22 @@ def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None
                 pass
     fresh = [
         event._replace(call=ToolCall(event.call.tool, event.call.arguments, id=event.call.id, run_id=event.call.run_id))
-        if isinstance(event, Asked)
+        if isinstance(event, ToolCalled)
         else event
         for event in events
     ]
     calls = {
         id(old.call): new.call
         for old, new in zip(events, fresh, strict=True)
-        if isinstance(old, Asked) and isinstance(new, Asked)
+        if isinstance(old, ToolCalled) and isinstance(new, ToolCalled)
     }
-    again = [event._replace(call=calls[id(event.call)]) if isinstance(event, Answered) else event for event in fresh]
+    again = [
+        event._replace(call=calls[id(event.call)]) if isinstance(event, ToolReturned) else event for event in fresh
+    ]
     replayed = [
         judged.verdict.reason
         for judged in Replay(settings=settings).play(again)
-        if isinstance(judged.event, Asked | Answered) and not judged.skipped
+        if isinstance(judged.event, ToolCalled | ToolReturned) and not judged.skipped
     ]
 
     assert said == replayed
@@ -259,7 +261,7 @@ def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None
 def _happened(what: str, line: int, agent: str | None) -> Event:
     if what == "run_started":
         return RunStarted(line, "r1", None, agent)
-    return Compacted(line, None, agent) if what == "compacted" else UserSpoke(line, None, agent)
+    return Compacted(line, None, agent) if what == "compacted" else UserMessage(line, None, agent)
 
 
 NEWS = Outcome.result("each time another")
@@ -292,11 +294,11 @@ def sessions(draw: st.DrawFn) -> list[Event]:
                 arguments = {"path": line if path is None else path}
                 turn = f"m{line // in_messages}" if in_messages else None
                 call = ToolCall(tool, arguments, id=f"c{line}" if has_ids else None, turn_id=turn, agent_id=agent)
-                events.append(Asked(line, call))
+                events.append(ToolCalled(line, call))
                 waiting.append(call)
                 if len(waiting) > lag:
                     came = Outcome.result(f"new {line}") if outcome is NEWS else outcome
-                    events.append(Answered(line, waiting.pop(0), came))
+                    events.append(ToolReturned(line, waiting.pop(0), came))
     return events
 
 
@@ -331,10 +333,10 @@ def _many(arguments: Iterable[Any], *, open_for: int = 0, new: bool = False) -> 
     calls = [ToolCall("read", given, id=f"c{number}") for number, given in enumerate(arguments)]
     events: list[Event] = []
     for number, call in enumerate(calls):
-        events.append(Asked(number, call))
+        events.append(ToolCalled(number, call))
         if number >= open_for:
             told = Outcome.result(f"text {number}" if new else "same")
-            events.append(Answered(number, calls[number - open_for], told))
+            events.append(ToolReturned(number, calls[number - open_for], told))
     return events
 
 
@@ -343,8 +345,8 @@ def _turns(names: str) -> list[Event]:
     events: list[Event] = []
     for number, name in enumerate(names):
         call = ToolCall("read", {"path": name if name != "-" else f"/{number}"}, id=f"t{number}")
-        came = [] if name == "-" else [Answered(number, call, Outcome.result(f"text of {name}"))]
-        events += [Asked(number, call), *came]
+        came = [] if name == "-" else [ToolReturned(number, call, Outcome.result(f"text of {name}"))]
+        events += [ToolCalled(number, call), *came]
     return events
 
 
@@ -373,12 +375,12 @@ MIXED = [{"n": 1.5, "m": float("nan"), "l": [1, 2]}, {"n": 1}, {"n": 1.0}, "text
             [
                 event
                 for call in (ToolCall("read", {"path": "/a"}, id=f"c{number}") for number in range(4))
-                for event in (Asked(1, call), Answered(1, call, Outcome.denied("no")))
+                for event in (ToolCalled(1, call), ToolReturned(1, call, Outcome.denied("no")))
             ],
             id="a call that is refused again and again",
         ),
         pytest.param(
-            [Asked(1, LATE), UserSpoke(2), *_loop(9), Answered(3, LATE, Outcome.result("same")), *_loop(12)],
+            [ToolCalled(1, LATE), UserMessage(2), *_loop(9), ToolReturned(3, LATE, Outcome.result("same")), *_loop(12)],
             id="an outcome that comes after the next prompt",
         ),
     ],

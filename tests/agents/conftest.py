@@ -17,7 +17,7 @@ from wheelspin.cli import main
 from wheelspin.core.settings import settings_from
 from wheelspin.stores.sqlite import SqliteStore
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.files import TranscriptFile
 
 FOLDER = Path(os.environ.get("WHEELSPIN_AGENTS", ""))
 SECONDS = 120
@@ -94,7 +94,7 @@ def replayed(
     Returns:
         Action, number of the call, code, and how often it was, for each thing that was to be said.
     """
-    source = Source(transcript)
+    source = TranscriptFile(transcript)
     reader = reader_for(source)
     replay = Replay(settings=settings_from({"enabled": True, "preset": preset, **(settings or {})}), tools=reader.tools)
     return [

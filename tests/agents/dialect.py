@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Asked", "Dialect", "Reply", "Shown", "Turn", "as_events", "as_json", "text_of"]
+__all__ = ["Dialect", "Reply", "Shown", "ToolCalled", "Turn", "as_events", "as_json", "text_of"]
 
 
-class Asked(NamedTuple):
+class ToolCalled(NamedTuple):
     """A call that the model asks for."""
 
     id: str
@@ -21,7 +21,7 @@ class Turn(NamedTuple):
     """What the model says: calls, or a text where there are none."""
 
     number: int
-    asked: list[Asked]
+    asked: list[ToolCalled]
     text: str
     tokens: int
     """Input tokens that it is said to have read."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from tests.agents.dialect import Asked, Dialect, Reply, Shown, Turn, as_json
+from tests.agents.dialect import Dialect, Reply, Shown, ToolCalled, Turn, as_json
 from tests.agents.dialects import anthropic, gemini, openai_chat, openai_responses
 
 __all__ = ["Ask", "ScriptedModel"]
@@ -98,7 +98,7 @@ class ScriptedModel:
             self.requests.append(body)
             self._dialect = dialect
         asked = [
-            Asked(f"call_{turn:04}_{place}", tool, given) for place, (tool, given) in enumerate(self._script(turn))
+            ToolCalled(f"call_{turn:04}_{place}", tool, given) for place, (tool, given) in enumerate(self._script(turn))
         ]
         return Turn(turn, asked, "done", self._tokens(turn))
 

@@ -13,8 +13,8 @@ from tests.agents.conftest import FOLDER, Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 from wheelspin.cli import main
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.base import Asked
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.base import ToolCalled
+from wheelspin.transcripts.files import TranscriptFile
 
 SHORTENS = ("Please create a detailed summary of the conversation",)
 SOON = "{warningThreshold: 2, criticalThreshold: 3, globalCircuitBreakerThreshold: 5}"
@@ -226,8 +226,8 @@ def test_what_copilot_does_by_itself_is_no_call(home: Home, copilot: Copilot) ->
     run = [("bash", {"command": "sleep 1; echo end", "description": "wait", "mode": "async"})], _bash("sleep 2")
     with ScriptedModel(lambda turn: run[turn] if turn < len(run) else []) as model:
         copilot(model)
-    source = Source(_transcript(home))
-    asked = [event.call.tool for event in reader_for(source).read(source) if isinstance(event, Asked)]
+    source = TranscriptFile(_transcript(home))
+    asked = [event.call.tool for event in reader_for(source).read(source) if isinstance(event, ToolCalled)]
 
     assert '"toolName":"read_bash"' in _transcript(home).read_text()
     assert asked == ["bash", "bash"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wheelspin.userfiles.json_edit import SpliceError, with_item, without_items
+from wheelspin.userfiles.json_edit import JsonEditError, with_item, without_items
 
 PATH = ["hooks", "Pre"]
 ITEM = {"hooks": [{"command": "guard", "timeout": 10}]}
@@ -136,7 +136,7 @@ def test_what_is_inserted_takes_over_the_indentation() -> None:
 )
 def test_what_is_no_settings_file_is_refused(text: str, message: str) -> None:
     """With the place of the fault."""
-    with pytest.raises(SpliceError, match=message):
+    with pytest.raises(JsonEditError, match=message):
         with_item(text, PATH, ITEM)
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import shared
 from wheelspin import Outcome, Replay, ToolCall, Verdict
 from wheelspin.config import config_from
-from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, RunStarted, UserSpoke
+from wheelspin.transcripts.base import Compacted, Event, RunStarted, ToolCalled, ToolReturned, UserMessage
 
 CASES = [json.loads(line) for line in (shared("cases") / "cases_open.jsonl").read_text().splitlines()]
 SEED = [case for case in CASES if not case["beyond_seed"]]
@@ -79,18 +79,18 @@ def _events(case: dict[str, Any]) -> Iterator[Event]:
                     event["tool"], event.get("args"), id=event["id"], run_id=event.get("run", run), agent_id=agent
                 )
                 waiting[event["id"]] = call
-                yield Asked(line, call)
+                yield ToolCalled(line, call)
             case "result":
                 if "error" in event:
                     unknown = event.get("error_kind") == "unknown_tool"
                     outcome = Outcome.unknown_tool(event["error"]) if unknown else Outcome.error(event["error"])
                 else:
                     outcome = Outcome.result(event.get("result"))
-                yield Answered(line, waiting[event["id"]], outcome)
+                yield ToolReturned(line, waiting[event["id"]], outcome)
             case "compaction":
                 yield Compacted(line, None, agent, event.get("ok", True))
             case "user_message":
-                yield UserSpoke(line, None, agent)
+                yield UserMessage(line, None, agent)
             case "run_start":
                 run = event["run"]
                 yield RunStarted(line, event["run"], None, agent)
@@ -113,11 +113,11 @@ class Played:
             event, verdict = judged.event, judged.verdict
             if isinstance(event, RunStarted):
                 ended = False
-            if isinstance(event, Asked):
+            if isinstance(event, ToolCalled):
                 self.verdicts.append(verdict)
                 number[id(event.call)] = len(self.verdicts)
             if verdict.action == "abort":
-                call = number[id(event.call)] if isinstance(event, Asked | Answered) else 0
+                call = number[id(event.call)] if isinstance(event, ToolCalled | ToolReturned) else 0
                 self.aborts_after.append(call)
                 if self.abort is None and not ended:
                     self.abort, ended = call, True

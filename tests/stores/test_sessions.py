@@ -6,7 +6,7 @@ from typing import Any
 
 from wheelspin import Guard, Settings, ToolCall
 from wheelspin.stores.base import Key
-from wheelspin.stores.memory import MemoryStore
+from wheelspin.stores.memory import InMemoryStore
 from wheelspin.stores.sessions import Sessions
 
 DAY = 24 * 3600.0
@@ -28,7 +28,7 @@ def _ask(guard: Guard) -> Any:
 def test_a_new_session_sweeps_out_those_of_which_nothing_was_heard_for_two_weeks() -> None:
     """The others stay; an event of a known session sweeps nothing."""
     clock = Clock()
-    store = MemoryStore(clock)
+    store = InMemoryStore(clock)
     sessions = Sessions(store, Settings(enabled=True), clock=clock)
 
     def kept() -> list[str]:
@@ -47,7 +47,7 @@ def test_a_new_session_sweeps_out_those_of_which_nothing_was_heard_for_two_weeks
 
 def test_a_state_that_is_damaged_begins_anew_and_is_told() -> None:
     """The call is judged all the same."""
-    store = MemoryStore()
+    store = InMemoryStore()
     store.update(Key("codex", "s"), lambda _: ({"version": 1}, [], None))
     told: list[str] = []
     sessions = Sessions(store, Settings(enabled=True), damaged=told.append)

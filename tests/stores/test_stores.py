@@ -18,7 +18,7 @@ from wheelspin import stores
 from wheelspin.errors import StoreError
 from wheelspin.stores import STORES, open_store
 from wheelspin.stores.base import Key, Store
-from wheelspin.stores.memory import MemoryStore
+from wheelspin.stores.memory import InMemoryStore
 from wheelspin.stores.sqlite import SqliteStore
 from wheelspin.testing.stores import STORE_LAWS, Open
 
@@ -39,7 +39,7 @@ def test_a_store_keeps_its_contract(law: Callable[[Open], None], kind: str, tmp_
 
     def open_store(name: str, clock: Callable[[], float]) -> Store:
         if kind == "memory":
-            return kept.setdefault(name, MemoryStore(clock))
+            return kept.setdefault(name, InMemoryStore(clock))
         return SqliteStore(str(tmp_path / f"{name}.db"), patience=30, clock=clock)
 
     law(open_store)

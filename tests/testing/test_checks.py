@@ -14,11 +14,11 @@ from wheelspin import Level, Settings, ToolCall
 from wheelspin.core.detectors.base import Detector, Finding
 from wheelspin.core.detectors.generic_repeat import GenericRepeat
 from wheelspin.stores.base import Key, Store
-from wheelspin.stores.memory import MemoryStore
+from wheelspin.stores.memory import InMemoryStore
 from wheelspin.testing import Case, check_detector, check_reader, check_store
-from wheelspin.transcripts.base import Answered, Asked, Event, Reader
+from wheelspin.transcripts.base import Event, Reader, ToolCalled, ToolReturned
 from wheelspin.transcripts.codex import Codex
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.files import Head, TranscriptFile
 
 CODEX = ROOT / "examples" / "sessions" / "codex.jsonl"
 
@@ -98,21 +98,21 @@ def test_a_check_tells_where_a_case_differs() -> None:
         check_detector(Repeat(), Case("A1*5", warns=[4]))
 
 
-class Forgetting(MemoryStore):
+class Forgetting(InMemoryStore):
     """Begins anew with each change of a key."""
 
     def update(self, key: Key, change: Any) -> Any:
         return super().update(key, lambda _: change(None))
 
 
-class OneForAll(MemoryStore):
+class OneForAll(InMemoryStore):
     """Knows sessions by their ids alone."""
 
     def update(self, key: Key, change: Any) -> Any:
         return super().update(Key("", key.session), change)
 
 
-class HalfDone(MemoryStore):
+class HalfDone(InMemoryStore):
     """Loses the state where a change fails."""
 
     def update(self, key: Key, change: Any) -> Any:
@@ -123,7 +123,7 @@ class HalfDone(MemoryStore):
             raise
 
 
-class Swallowing(MemoryStore):
+class Swallowing(InMemoryStore):
     """Keeps errors of changes to itself."""
 
     def update(self, key: Key, change: Any) -> Any:
@@ -133,28 +133,28 @@ class Swallowing(MemoryStore):
             return None
 
 
-class Unordered(MemoryStore):
+class Unordered(InMemoryStore):
     """Gives the oldest first."""
 
     def runs(self, most: int = 100) -> Any:
         return super().runs(10**9)[::-1][:most]
 
 
-class Endless(MemoryStore):
+class Endless(InMemoryStore):
     """Gives all that it has."""
 
     def runs(self, most: int = 100) -> Any:
         return super().runs(10**9)
 
 
-class Thorough(MemoryStore):
+class Thorough(InMemoryStore):
     """Sweeps all."""
 
     def sweep(self, before: float) -> int:
         return super().sweep(float("inf"))
 
 
-class Tracing(MemoryStore):
+class Tracing(InMemoryStore):
     """Leaves what it tried."""
 
     def check(self) -> None:
@@ -174,7 +174,7 @@ class Tracing(MemoryStore):
         (Tracing, r"after a check there are runs of"),
     ],
 )
-def test_a_check_tells_what_a_store_does_wrong(kind: type[MemoryStore], said: str) -> None:
+def test_a_check_tells_what_a_store_does_wrong(kind: type[InMemoryStore], said: str) -> None:
     """What was found, and what was expected."""
     kept: dict[str, Store] = {}
     with pytest.raises(AssertionError, match=said):
@@ -184,7 +184,7 @@ def test_a_check_tells_what_a_store_does_wrong(kind: type[MemoryStore], said: st
 def test_a_check_finds_a_store_that_is_another_when_it_is_opened_again() -> None:
     """Threads and processes open it anew."""
     with pytest.raises(AssertionError, match=r"opened anew for each change, they gave \[1, 1, 1\]"):
-        check_store(lambda name, clock: MemoryStore(clock))
+        check_store(lambda name, clock: InMemoryStore(clock))
 
 
 class Deaf(Codex):
@@ -195,21 +195,21 @@ class Deaf(Codex):
 class Claiming(Codex):
     """Gives outcomes of calls that nobody asked for."""
 
-    def read(self, source: Source) -> Iterator[Event]:
-        return (event for event in super().read(source) if not isinstance(event, Asked))
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
+        return (event for event in super().read(source) if not isinstance(event, ToolCalled))
 
 
 class Leaving(Codex):
     """Gives no outcomes."""
 
-    def read(self, source: Source) -> Iterator[Event]:
-        return (event for event in super().read(source) if not isinstance(event, Answered))
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
+        return (event for event in super().read(source) if not isinstance(event, ToolReturned))
 
 
 class Backwards(Codex):
     """Gives places that go back."""
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         return (event._replace(line=9**9 - event.line) for event in super().read(source))
 
 
@@ -222,17 +222,17 @@ class Trusting(Reader):
     def matches(self, head: Head) -> bool:
         return True
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         for line, entry in source.lines():
             call = ToolCall(entry["tool"], {})
-            yield Asked(line, call)
-            yield Answered(line, call, entry["outcome"])
+            yield ToolCalled(line, call)
+            yield ToolReturned(line, call, entry["outcome"])
 
 
 class Silent(Codex):
     """Reads what is left of a broken file without a word."""
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         yield from super().read(source)
         source.problem_count = 0
 

@@ -10,8 +10,8 @@ import pytest
 
 from wheelspin import Outcome
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
+from wheelspin.transcripts.files import TranscriptFile
 
 ADVICE = "Loop detected: `bash` was called 10 times with the same arguments. Calling it once more will not change that."
 REFUSAL = "Loop detected: `bash` was called 20 times with the same arguments. This call was not run. Write it down."
@@ -41,14 +41,14 @@ def _read(folder: Path, *entries: dict[str, Any]) -> list[Event]:
     head = {**_event("session.start", sessionId="s"), "id": "e0"}
     numbered = [{"id": f"e{number}", **entry} for number, entry in enumerate(entries, 1)]
     path.write_text("".join(json.dumps(entry) + "\n" for entry in [head, *numbered]))
-    source = Source(path)
+    source = TranscriptFile(path)
     reader = reader_for(source)
     assert reader.name == "copilot_cli"
     return list(reader.read(source))
 
 
 def _outcome(folder: Path, ended: dict[str, Any], tool: str = "bash") -> Outcome:
-    (outcome,) = [event.outcome for event in _read(folder, _start(tool=tool), ended) if isinstance(event, Answered)]
+    (outcome,) = [event.outcome for event in _read(folder, _start(tool=tool), ended) if isinstance(event, ToolReturned)]
     return outcome
 
 
@@ -127,8 +127,8 @@ def test_a_prompt_is_told_from_what_comes_in_the_middle_of_a_run(
     entry: dict[str, Any], begins: bool, tmp_path: Path
 ) -> None:
     """Only what Copilot tells its hooks of as a prompt, and what the user wrote, begins a run."""
-    assert [event for event in _read(tmp_path, entry) if isinstance(event, UserSpoke)] == (
-        [UserSpoke(2, None, entry.get("agentId"))] if begins else []
+    assert [event for event in _read(tmp_path, entry) if isinstance(event, UserMessage)] == (
+        [UserMessage(2, None, entry.get("agentId"))] if begins else []
     )
 
 
@@ -147,13 +147,13 @@ def test_what_the_host_and_the_user_run_are_no_calls_of_the_model(tmp_path: Path
         _ended("c1", turnId="2"),
     )
 
-    assert [type(event) for event in events] == [Asked, Answered]
-    assert [event.call.tool for event in events if isinstance(event, Asked)] == ["bash"]
+    assert [type(event) for event in events] == [ToolCalled, ToolReturned]
+    assert [event.call.tool for event in events if isinstance(event, ToolCalled)] == ["bash"]
 
 
 def test_a_file_that_knows_no_turns_is_read_all_the_same(tmp_path: Path) -> None:
     """What older versions wrote."""
-    assert [type(event) for event in _read(tmp_path, _start("c1"), _ended("c1"))] == [Asked, Answered]
+    assert [type(event) for event in _read(tmp_path, _start("c1"), _ended("c1"))] == [ToolCalled, ToolReturned]
 
 
 def test_ids_of_a_provider_may_come_again_and_events_may_be_written_again(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_ids_of_a_provider_may_come_again_and_events_may_be_written_again(tmp_pa
     first = [{**_start("c1", given={"n": 1}), "id": "a"}, {**_ended("c1"), "id": "b"}]
     events = _read(tmp_path, *first, *first, _start("c1", given={"n": 2}), _ended("c1"))
 
-    assert [event.call.arguments for event in events if isinstance(event, Answered)] == [{"n": 1}, {"n": 2}]
+    assert [event.call.arguments for event in events if isinstance(event, ToolReturned)] == [{"n": 1}, {"n": 2}]
     assert len(events) == 4
 
 
@@ -174,7 +174,7 @@ def test_sub_agents_are_agents_of_their_own(tmp_path: Path) -> None:
         _event("session.compaction_complete", "helper", success=True),
     )
 
-    assert [event.call.agent_id for event in events if isinstance(event, Asked)] == [None, "helper"]
+    assert [event.call.agent_id for event in events if isinstance(event, ToolCalled)] == [None, "helper"]
     assert events[-1] == Compacted(4, None, "helper", ok=True)
 
 
@@ -191,5 +191,12 @@ def test_the_tokens_of_a_turn_come_after_its_calls(tmp_path: Path) -> None:
     turn = [_event("session.usage_record", usage=usage), _start("c1"), _start("c2"), _ended("c1"), _ended("c2")]
     events = _read(tmp_path, *turn, _event("session.usage_record", usage=usage), _event("assistant.turn_end"))
 
-    assert [type(event) for event in events] == [Asked, Asked, Spent, Answered, Answered, Spent]
-    assert {event.tokens for event in events if isinstance(event, Spent)} == {1135}
+    assert [type(event) for event in events] == [
+        ToolCalled,
+        ToolCalled,
+        TokensUsed,
+        ToolReturned,
+        ToolReturned,
+        TokensUsed,
+    ]
+    assert {event.tokens for event in events if isinstance(event, TokensUsed)} == {1135}

@@ -10,8 +10,8 @@ import pytest
 
 from wheelspin import Outcome
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
+from wheelspin.transcripts.files import TranscriptFile
 
 HEADER = {"sessionId": "s", "projectHash": "h", "startTime": "t", "lastUpdated": "t", "kind": "main"}
 ADVICE = "<hook_context>Loop detected: no.</hook_context>"
@@ -22,7 +22,7 @@ STAND_IN = "Binary content provided (1 item(s))."
 def _read(folder: Path, *lines: Any, header: dict[str, Any] = HEADER) -> list[Event]:
     path = folder / "session.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in (header, *lines)))
-    source = Source(path)
+    source = TranscriptFile(path)
     return list(reader_for(source).read(source))
 
 
@@ -47,7 +47,7 @@ def _framed(text: str) -> str:
 
 
 def _outcomes(events: list[Event]) -> list[Outcome]:
-    return [event.outcome for event in events if isinstance(event, Answered)]
+    return [event.outcome for event in events if isinstance(event, ToolReturned)]
 
 
 class TestMessages:
@@ -64,9 +64,16 @@ class TestMessages:
             {"$set": {"messages": [_model("m1", one, two, **tokens)]}},
         )
 
-        assert [type(event) for event in events] == [UserSpoke, Asked, Asked, Spent, Answered, Answered]
+        assert [type(event) for event in events] == [
+            UserMessage,
+            ToolCalled,
+            ToolCalled,
+            TokensUsed,
+            ToolReturned,
+            ToolReturned,
+        ]
         assert [event.line for event in events] == [2, *[4] * 5]
-        assert events[3] == Spent(4, 9)
+        assert events[3] == TokensUsed(4, 9)
 
     def test_a_call_without_a_result_waits_for_it(self, tmp_path: Path) -> None:
         """It may come with a later writing of the message, or never."""
@@ -77,7 +84,12 @@ class TestMessages:
             _model("m2", _call("c2")),
         )
 
-        assert [(type(event), event.line) for event in events] == [(Asked, 2), (Spent, 2), (Answered, 3), (Asked, 4)]
+        assert [(type(event), event.line) for event in events] == [
+            (ToolCalled, 2),
+            (TokensUsed, 2),
+            (ToolReturned, 3),
+            (ToolCalled, 4),
+        ]
 
     def test_messages_without_calls_cost_as_well(self, tmp_path: Path) -> None:
         """Each is told of once, with the newest figure, before what follows it."""
@@ -89,16 +101,16 @@ class TestMessages:
             _model("m2", tokens={"total": 3}),
         )
 
-        assert events == [Spent(3, 9), UserSpoke(4), Spent(5, 3)]
+        assert events == [TokensUsed(3, 9), UserMessage(4), TokensUsed(5, 3)]
 
     def test_when_a_call_may_run_is_no_argument(self, tmp_path: Path) -> None:
         """Nor does the wording of a command's description count."""
         path = {"file_path": "a", "wait_for_previous": True}
         (asked,) = _read(tmp_path, _model("m1", _call("c1", args=path)))
 
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, ToolCalled)
         assert asked.call.arguments == {"file_path": "a"}
-        tool = reader_for(Source(tmp_path / "session.jsonl")).tools.look_up("run_shell_command", {})
+        tool = reader_for(TranscriptFile(tmp_path / "session.jsonl")).tools.look_up("run_shell_command", {})
         assert tool.identify({"command": "ls", "description": "List"}) == {"command": "ls"}
 
     @pytest.mark.parametrize(
@@ -126,9 +138,9 @@ class TestMessages:
         events = _read(tmp_path, _user({"text": "task"}), _model("m1", _call("c1"), tokens={"total": 9}), header=header)
         asked, spent = events
 
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, ToolCalled)
         assert asked.call.agent_id == "helper"
-        assert spent == Spent(3, 9, None, "helper")
+        assert spent == TokensUsed(3, 9, None, "helper")
 
     def test_an_older_session_is_one_object(self, tmp_path: Path) -> None:
         """Over many lines or on one; its events are numbered by message, and a broken one is noted."""
@@ -137,12 +149,12 @@ class TestMessages:
         path = tmp_path / "session.json"
         for indent in (None, 1):
             path.write_text(json.dumps(whole, indent=indent))
-            source = Source(path)
+            source = TranscriptFile(path)
             assert reader_for(source).name == "gemini_cli"
             assert [event.line for event in reader_for(source).read(source)] == [2, 3, 3]
 
         path.write_text(json.dumps(whole, indent=1)[:-20])
-        source = Source(path)
+        source = TranscriptFile(path)
         assert list(reader_for(source).read(source)) == []
         assert source.problem_count == 1
 
@@ -166,7 +178,7 @@ class TestCompactions:
             {"$set": {"messages": [*summary, _model("m9", call)]}},
         )
 
-        assert [type(event) for event in events] == [Asked, Spent, Answered, Spent, Compacted]
+        assert [type(event) for event in events] == [ToolCalled, TokensUsed, ToolReturned, TokensUsed, Compacted]
         assert events[-1] == Compacted(7)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from wheelspin import Outcome
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
+from wheelspin.transcripts.files import TranscriptFile
 
 ADVICE = "Loop detected: `bash` was called 10 times with the same arguments. Calling it once more will not change that."
 REFUSAL = "Loop detected: `bash` was called 20 times with the same arguments. This call was not run. Write it down."
@@ -31,7 +31,7 @@ def _message(role: str, *parts: Any, **info: Any) -> dict[str, Any]:
 def _read(folder: Path, *messages: Any) -> list[Event]:
     path = folder / "session.json"
     path.write_text(json.dumps({"info": {"id": "ses_1", "version": "1.18.33"}, "messages": list(messages)}, indent=2))
-    source = Source(path)
+    source = TranscriptFile(path)
     reader = reader_for(source)
     assert (reader.name, source.problem_count) == ("opencode", 0)
     return list(reader.read(source))
@@ -70,7 +70,7 @@ def test_outcomes_are_told_apart(part: dict[str, Any], outcome: Outcome, tmp_pat
     """As the hook tells them: results, failures, denials, and commands with their exit codes."""
     events = _read(tmp_path, _message("assistant", part))
 
-    assert [event.outcome for event in events if isinstance(event, Answered)] == [outcome]
+    assert [event.outcome for event in events if isinstance(event, ToolReturned)] == [outcome]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_our_own_advice_is_none_of_an_outcome(part: dict[str, Any], outcome: Out
     """A call that was warned about counts as any other; one that the guard kept from running has no outcome."""
     events = _read(tmp_path, _message("assistant", part))
 
-    assert [event.outcome for event in events if isinstance(event, Answered)] == [outcome]
+    assert [event.outcome for event in events if isinstance(event, ToolReturned)] == [outcome]
 
 
 def test_a_call_that_was_not_understood_has_the_name_that_was_asked_for(tmp_path: Path) -> None:
     """And what was wrong as its arguments: the model's own are not shown."""
     part = _tool("invalid", {"tool": "fly", "error": "no such tool"}, output=MISSING)
-    (call,) = [event.call for event in _read(tmp_path, _message("assistant", part)) if isinstance(event, Asked)]
+    (call,) = [event.call for event in _read(tmp_path, _message("assistant", part)) if isinstance(event, ToolCalled)]
 
     assert (call.tool, call.arguments) == ("fly", {"error": "no such tool"})
 
@@ -114,7 +114,7 @@ def test_a_call_that_was_not_understood_has_the_name_that_was_asked_for(tmp_path
 )
 def test_a_prompt_is_told_from_what_opencode_writes(parts: list[Any], begins: bool, tmp_path: Path) -> None:
     """Only what the user wrote, or a command of the user's, begins a run."""
-    assert _read(tmp_path, _message("user", *parts)) == ([UserSpoke(1)] if begins else [])
+    assert _read(tmp_path, _message("user", *parts)) == ([UserMessage(1)] if begins else [])
 
 
 def test_a_command_that_the_user_ran_is_no_call(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_command_that_the_user_ran_is_no_call(tmp_path: Path) -> None:
         _message("assistant", _tool("read", number=2), parentID="m2"),
     )
 
-    assert [(event.line, event.call.tool) for event in events if isinstance(event, Asked)] == [(4, "read")]
+    assert [(event.line, event.call.tool) for event in events if isinstance(event, ToolCalled)] == [(4, "read")]
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,10 @@ def test_outcomes_of_one_message_come_in_the_order_of_their_ends_and_failures_la
     ]
     events = _read(tmp_path, _message("assistant", *parts, id="m1", tokens={"total": 9}), _message("assistant", *parts))
 
-    assert [type(event) for event in events] == [*[Asked] * 4, Spent, *[Answered] * 3]
-    assert [event.call.arguments for event in events if isinstance(event, Answered)] == [{"n": n} for n in (2, 1, 0)]
+    assert [type(event) for event in events] == [*[ToolCalled] * 4, TokensUsed, *[ToolReturned] * 3]
+    assert [event.call.arguments for event in events if isinstance(event, ToolReturned)] == [
+        {"n": n} for n in (2, 1, 0)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -167,12 +169,12 @@ def test_outcomes_of_one_message_come_in_the_order_of_their_ends_and_failures_la
 )
 def test_tokens_are_those_of_the_message(tokens: dict[str, Any], cost: int, tmp_path: Path) -> None:
     """All that was read, cached or not, and what was written; each message names itself."""
-    assert _read(tmp_path, _message("assistant", id="m1", tokens=tokens)) == [Spent(1, cost, turn_id="m1")]
+    assert _read(tmp_path, _message("assistant", id="m1", tokens=tokens)) == [TokensUsed(1, cost, turn_id="m1")]
 
 
 def test_the_description_of_a_command_does_not_count(tmp_path: Path) -> None:
     """It is worded anew each time."""
     _read(tmp_path, _message("user"))
-    reader = reader_for(Source(tmp_path / "session.json"))
+    reader = reader_for(TranscriptFile(tmp_path / "session.json"))
 
     assert reader.tools.look_up("bash", {}).identify({"command": "ls", "description": "List"}) == {"command": "ls"}

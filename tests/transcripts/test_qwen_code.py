@@ -10,8 +10,8 @@ import pytest
 
 from wheelspin import Outcome
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, Spent, UserSpoke
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
+from wheelspin.transcripts.files import TranscriptFile
 
 ADVICE = "\n\nLoop detected: `x` was called 2 times. Calling it once more will not change that."
 PICTURE = [{"inlineData": {"mimeType": "image/png", "data": "aaaa"}}]
@@ -22,7 +22,7 @@ def _read(folder: Path, *lines: dict[str, Any]) -> list[Event]:
     path = folder / "session.jsonl"
     whole = [{"uuid": f"u{number}", "sessionId": "s", **line} for number, line in enumerate(lines)]
     path.write_text("".join(json.dumps(line) + "\n" for line in whole))
-    source = Source(path)
+    source = TranscriptFile(path)
     reader = reader_for(source)
     assert reader.name == "qwen_code"
     return list(reader.read(source))
@@ -48,7 +48,7 @@ def _result(
 
 
 def _outcomes(events: list[Event]) -> list[Outcome]:
-    return [event.outcome for event in events if isinstance(event, Answered)]
+    return [event.outcome for event in events if isinstance(event, ToolReturned)]
 
 
 class TestMessages:
@@ -67,11 +67,11 @@ class TestMessages:
         )
 
         assert [type(event) for event in events] == [
-            *(UserSpoke, Asked, Asked, Spent, Answered, Answered),
-            *(Spent, Spent),
+            *(UserMessage, ToolCalled, ToolCalled, TokensUsed, ToolReturned, ToolReturned),
+            *(TokensUsed, TokensUsed),
         ]
-        assert events[3] == Spent(2, 9)
-        assert events[-2:] == [Spent(6, 3), Spent(7, 2)]
+        assert events[3] == TokensUsed(2, 9)
+        assert events[-2:] == [TokensUsed(6, 3), TokensUsed(7, 2)]
 
     def test_in_a_sub_agent_s_file_the_cost_stands_before_the_calls(self, tmp_path: Path) -> None:
         """It is told after them. The task that it begins with is no prompt of the user's."""
@@ -84,18 +84,18 @@ class TestMessages:
         )
         asked, spent, answered = events
 
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, ToolCalled)
         assert asked.call.agent_id == "helper-c0"
-        assert spent == Spent(3, 9, None, "helper-c0")
-        assert isinstance(answered, Answered)
+        assert spent == TokensUsed(3, 9, None, "helper-c0")
+        assert isinstance(answered, ToolReturned)
 
     def test_when_a_call_may_run_is_no_argument(self, tmp_path: Path) -> None:
         """Nor does the wording of a command's description count."""
         _, asked = _read(tmp_path, _user(), _model("c1", args={"file_path": "a", "wait_for_previous": True}))
 
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, ToolCalled)
         assert asked.call.arguments == {"file_path": "a"}
-        tool = reader_for(Source(tmp_path / "session.jsonl")).tools.look_up("run_shell_command", {})
+        tool = reader_for(TranscriptFile(tmp_path / "session.jsonl")).tools.look_up("run_shell_command", {})
         assert tool.identify({"command": "ls", "description": "List"}) == {"command": "ls"}
 
     @pytest.mark.parametrize("subtype", [None, "cron", "notification", "mid_turn_user_message"])
@@ -103,7 +103,7 @@ class TestMessages:
         self, subtype: str | None, tmp_path: Path
     ) -> None:
         """Live each of them has a prompt id of its own, or frees what is blocked."""
-        assert _read(tmp_path, _user(subtype=subtype)) == [UserSpoke(1)]
+        assert _read(tmp_path, _user(subtype=subtype)) == [UserMessage(1)]
 
     def test_a_compaction_is_a_line_of_its_own(self, tmp_path: Path) -> None:
         """The history in it holds no new calls; another status than 1 is a failure."""
@@ -117,7 +117,7 @@ class TestMessages:
             tmp_path, _user(), compaction(compressionStatus=1), compaction(), compaction(compressionStatus=2)
         )
 
-        assert events == [UserSpoke(1), Compacted(2), Compacted(3), Compacted(4, ok=False)]
+        assert events == [UserMessage(1), Compacted(2), Compacted(3), Compacted(4, ok=False)]
 
 
 class TestOutcomes:

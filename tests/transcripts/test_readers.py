@@ -21,17 +21,17 @@ from wheelspin.errors import ConfigError, TranscriptError
 from wheelspin.testing.readers import READER_LAWS
 from wheelspin.transcripts import READERS, reader_for
 from wheelspin.transcripts.base import (
-    Answered,
-    Asked,
     Compacted,
-    Configured,
+    ConfigChanged,
     Event,
     Reader,
     RunStarted,
-    Spent,
-    UserSpoke,
+    TokensUsed,
+    ToolCalled,
+    ToolReturned,
+    UserMessage,
 )
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.files import TranscriptFile
 
 SESSIONS = ROOT / "examples" / "sessions"
 SAMPLES = {
@@ -87,8 +87,8 @@ def _write(folder: Path, *lines: Any, name: str = "session.jsonl") -> Path:
     return path
 
 
-def _read(path: Path, name: str | None = None) -> tuple[list[Event], Source]:
-    source = Source(path)
+def _read(path: Path, name: str | None = None) -> tuple[list[Event], TranscriptFile]:
+    source = TranscriptFile(path)
     return list(reader_for(source, name).read(source)), source
 
 
@@ -97,11 +97,11 @@ def _of(events: list[Event], kind: type[Any]) -> list[Any]:
 
 
 def _calls(events: list[Event]) -> list[tuple[str, Any]]:
-    return [(event.call.tool, event.call.arguments) for event in _of(events, Asked)]
+    return [(event.call.tool, event.call.arguments) for event in _of(events, ToolCalled)]
 
 
 def _outcomes(events: list[Event]) -> list[Outcome]:
-    return [event.outcome for event in _of(events, Answered)]
+    return [event.outcome for event in _of(events, ToolReturned)]
 
 
 class TestContract:
@@ -116,14 +116,14 @@ class TestContract:
         """No other reader is asked first that takes it, and it is long enough to show something."""
         events, _ = _read(SESSIONS / file)
 
-        assert reader_for(Source(SESSIONS / file)).name == name
-        assert len(_of(events, Asked)) > 5
+        assert reader_for(TranscriptFile(SESSIONS / file)).name == name
+        assert len(_of(events, ToolCalled)) > 5
 
     @given(lines=st.lists(LINES, min_size=1, max_size=4), reader=st.sampled_from(READERS))
     def test_no_line_breaks_a_reader(self, lines: list[Any], reader: Any) -> None:
         """Keys of all formats with values of any shape: it is told whether a file is theirs, and the file is played."""
         with TemporaryDirectory() as folder:
-            source = Source(_write(Path(folder), *lines))
+            source = TranscriptFile(_write(Path(folder), *lines))
 
             assert reader.matches(source.head()) in {True, False}
             with suppress(ConfigError):
@@ -220,7 +220,7 @@ class TestUnreadable:
         path.write_bytes(b"\xef\xbb\xbf\n" + (SESSIONS / file).read_bytes())
 
         whole = _calls(_read(SESSIONS / file)[0])
-        assert reader_for(Source(path)).name == name
+        assert reader_for(TranscriptFile(path)).name == name
         assert _calls(_read(path)[0]) == whole
         monkeypatch.setattr("wheelspin.transcripts.files._WHOLE_LIMIT", 10)
         assert _calls(_read(path)[0]) == whole
@@ -236,7 +236,7 @@ class TestUnreadable:
     def test_a_folder_that_is_named_as_a_file_says_so(self, tmp_path: Path) -> None:
         """Where a file is expected."""
         with pytest.raises(TranscriptError, match="this is a directory"):
-            Source(tmp_path).head()
+            TranscriptFile(tmp_path).head()
 
     def test_a_disk_that_fails_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """With what the system says; read as far as it went where it went anywhere."""
@@ -246,12 +246,12 @@ class TestUnreadable:
             yield b""
 
         path = _write(tmp_path, {"type": "call", "tool": "read"})
-        monkeypatch.setattr(Source, "_bytes_of", fail)
+        monkeypatch.setattr(TranscriptFile, "_bytes_of", fail)
 
         with pytest.raises(TranscriptError, match="Input/output error"):
-            Source(path).head()
+            TranscriptFile(path).head()
         with pytest.raises(TranscriptError, match="Input/output error"):
-            list(Source(path).lines())
+            list(TranscriptFile(path).lines())
 
     def test_no_more_problems_are_kept_than_people_read(self, tmp_path: Path) -> None:
         """All of them are counted."""
@@ -311,17 +311,17 @@ class TestEvents:
         config, first, second, unnamed, named, compacted, failed, spoke, started = events
 
         assert source.problem_count == 0
-        assert config == Configured(1, {"tools": {"loopDetection": {"enabled": True}}, "agents": {}})
-        assert isinstance(first, Asked)
+        assert config == ConfigChanged(1, {"tools": {"loopDetection": {"enabled": True}}, "agents": {}})
+        assert isinstance(first, ToolCalled)
         call = first.call
         assert (call.id, call.turn_id, call.run_id, call.agent_id, call.session_id) == ("c", "t", "r", "x", "s")
-        assert isinstance(second, Asked)
+        assert isinstance(second, ToolCalled)
         assert second.call.agent_id == "main"
-        assert unnamed == Answered(4, second.call, Outcome.result(None))
-        assert named == Answered(5, call, Outcome.error("boom", "Timeout"))
+        assert unnamed == ToolReturned(4, second.call, Outcome.result(None))
+        assert named == ToolReturned(5, call, Outcome.error("boom", "Timeout"))
         assert compacted == Compacted(6, None, "main", ok=True)
         assert failed == Compacted(7, "s", "x", ok=False)
-        assert spoke == UserSpoke(8, None, "main")
+        assert spoke == UserMessage(8, None, "main")
         assert started == RunStarted(9, "r2", None, "main")
 
     @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ class TestEvents:
             {"type": "result", "id": "c", "run": "r1", "result": 0},
             {"type": "result", "id": "c", "result": 0},
         )
-        answered = _of(_read(path)[0], Answered)
+        answered = _of(_read(path)[0], ToolReturned)
 
         assert [event.call.arguments for event in answered] == [3, 2]
 
@@ -371,7 +371,7 @@ class TestEvents:
         calls = [{"type": "call", "tool": "a", "id": f"c{number}"} for number in range(3)]
         path = _write(tmp_path, *calls, {"type": "result", "id": "c0"}, {"type": "result", "id": "c1"})
 
-        assert len(_of(_read(path)[0], Answered)) == 1
+        assert len(_of(_read(path)[0], ToolReturned)) == 1
 
 
 def _claude(kind: str, content: Any, **fields: Any) -> dict[str, Any]:
@@ -398,7 +398,7 @@ class TestClaudeCode:
         )
         events, _ = _read(path)
 
-        assert [type(event) for event in events] == [UserSpoke, Asked, Answered, Compacted, Asked]
+        assert [type(event) for event in events] == [UserMessage, ToolCalled, ToolReturned, Compacted, ToolCalled]
 
     def test_a_partial_compaction_of_old_results_is_none(self, tmp_path: Path) -> None:
         """Only a boundary after which the context was summarised arms the guard."""
@@ -427,7 +427,7 @@ class TestClaudeCode:
         """Only a prompt opens a run."""
         events, _ = _read(_write(tmp_path, line, _claude("assistant", [])))
 
-        assert bool(_of(events, UserSpoke)) is is_prompt
+        assert bool(_of(events, UserMessage)) is is_prompt
 
     @pytest.mark.parametrize(
         ("tool", "result", "failed", "outcome"),
@@ -469,8 +469,8 @@ class TestClaudeCode:
         )
         events, _ = _read(path)
 
-        assert [event.call.agent_id for event in _of(events, Asked)] == [None, "b", "helper", "quoted"]
-        assert [event.agent_id for event in _of(events, UserSpoke)] == ["b"]
+        assert [event.call.agent_id for event in _of(events, ToolCalled)] == [None, "b", "helper", "quoted"]
+        assert [event.agent_id for event in _of(events, UserMessage)] == ["b"]
 
     def test_quotes_of_sub_agents_are_left_out_where_their_files_lie_beside(self, tmp_path: Path) -> None:
         """A folder that is replayed counts them once."""
@@ -479,11 +479,11 @@ class TestClaudeCode:
         path = _write(tmp_path, _claude("assistant", _use("t1")), line)
         (tmp_path / "session" / "subagents").mkdir(parents=True)
 
-        assert len(_of(_read(path)[0], Asked)) == 1
+        assert len(_of(_read(path)[0], ToolCalled)) == 1
 
     def test_the_description_of_a_command_does_not_count(self) -> None:
         """It is worded anew each time."""
-        reader = reader_for(Source(SESSIONS / "claude-code.jsonl"))
+        reader = reader_for(TranscriptFile(SESSIONS / "claude-code.jsonl"))
         tool = reader.tools.look_up("Bash", {})
 
         assert tool.identify({"command": "ls", "description": "List"}) == {"command": "ls"}
@@ -498,7 +498,7 @@ class TestClaudeCode:
         }
         path = _write(tmp_path, _claude("assistant", _use("t1"), message={"id": "m1", "usage": usage}))
 
-        assert _of(_read(path)[0], Spent) == [Spent(1, 116, None, None, "m1")]
+        assert _of(_read(path)[0], TokensUsed) == [TokensUsed(1, 116, None, None, "m1")]
 
 
 def _codex(kind: str, **payload: Any) -> dict[str, Any]:
@@ -629,8 +629,8 @@ class TestCodex:
         answer = _item(type="message", role="assistant", content=text)
         older = _write(tmp_path, _item(type="message", role="user", content=context), message, answer, name="o.jsonl")
 
-        assert [event.line for event in _of(_read(path)[0], UserSpoke)] == [1]
-        assert [event.line for event in _of(_read(older)[0], UserSpoke)] == [2]
+        assert [event.line for event in _of(_read(path)[0], UserMessage)] == [1]
+        assert [event.line for event in _of(_read(older)[0], UserMessage)] == [2]
 
 
 class TestOpenClaw:
@@ -682,7 +682,16 @@ class TestOpenClaw:
         )
         kinds = [type(event) for event in _read(path)[0]]
 
-        assert kinds == [UserSpoke, Asked, Spent, UserSpoke, Asked, Spent, Compacted, UserSpoke]
+        assert kinds == [
+            UserMessage,
+            ToolCalled,
+            TokensUsed,
+            UserMessage,
+            ToolCalled,
+            TokensUsed,
+            Compacted,
+            UserMessage,
+        ]
 
 
 def _tool_call(call: str | None, name: str, arguments: str) -> dict[str, Any]:
@@ -715,8 +724,8 @@ class TestChatMessages:
             events, _ = _read(path)
             assert _calls(events) == [("bash", {"command": "ls"})], name
             assert _outcomes(events) == [Outcome.shell("out")]
-            assert [event.tokens for event in _of(events, Spent)] == [9]
-            assert len(_of(events, UserSpoke)) == 1
+            assert [event.tokens for event in _of(events, TokensUsed)] == [9]
+            assert len(_of(events, UserMessage)) == 1
 
     def test_calls_without_ids_are_answered_in_order(self, tmp_path: Path) -> None:
         """The older form has none, and some servers leave them out."""
@@ -731,7 +740,7 @@ class TestChatMessages:
         events, _ = _read(path)
 
         assert _calls(events) == [("f", "{"), ("g", 1), ("h", 2)]
-        assert [(event.call.tool, event.outcome) for event in _of(events, Answered)] == [
+        assert [(event.call.tool, event.outcome) for event in _of(events, ToolReturned)] == [
             ("g", Outcome.result("x")),
             ("h", Outcome.result("y")),
         ]
@@ -746,7 +755,7 @@ class TestChatMessages:
             {"role": "assistant"},
         )
 
-        assert [event.tokens for event in _of(_read(path)[0], Spent)] == [7]
+        assert [event.tokens for event in _of(_read(path)[0], TokensUsed)] == [7]
 
     def test_conversations_are_found_however_deep_they_lie(self, tmp_path: Path) -> None:
         """Lists of lists, too, but no bottomless ones."""
@@ -757,7 +766,7 @@ class TestChatMessages:
         path = tmp_path / "deep.json"
         path.write_text(json.dumps([[messages], {"history": [[messages]]}, deep, {"messages": 1}, 7]))
 
-        assert [event.call.session_id for event in _of(_read(path)[0], Asked)] == ["1", "2"]
+        assert [event.call.session_id for event in _of(_read(path)[0], ToolCalled)] == ["1", "2"]
 
     def test_an_unknown_tool_is_recognised_by_its_text(self, tmp_path: Path) -> None:
         """The format has no flag for errors."""
@@ -777,7 +786,7 @@ class TestChatMessages:
         ]
         events, _ = _read(_write(tmp_path, {"messages": messages}, {"messages": messages}))
 
-        assert [event.call.session_id for event in _of(events, Answered)] == ["1", "2"]
+        assert [event.call.session_id for event in _of(events, ToolReturned)] == ["1", "2"]
 
     def test_anthropic_messages_are_told_from_openai_messages(self, tmp_path: Path) -> None:
         """By their blocks; servers' own calls count, and a compaction block is a compaction."""
@@ -794,9 +803,9 @@ class TestChatMessages:
         ]
         path = tmp_path / "messages.json"
         path.write_text(json.dumps(messages))
-        source = Source(path)
+        source = TranscriptFile(path)
         reader = reader_for(source)
         events = list(reader.read(source))
 
         assert reader.name == "anthropic_messages"
-        assert [type(event) for event in events] == [UserSpoke, Compacted, Asked, Answered]
+        assert [type(event) for event in events] == [UserMessage, Compacted, ToolCalled, ToolReturned]

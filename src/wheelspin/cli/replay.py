@@ -16,11 +16,11 @@ from wheelspin.replay.compare import Comparison
 from wheelspin.replay.engine import Judged
 from wheelspin.replay.recording import Recording
 from wheelspin.replay.summary import FileReport, Summary
-from wheelspin.transcripts.base import Answered, Asked, Compacted
+from wheelspin.transcripts.base import Compacted, ToolCalled, ToolReturned
 
 __all__ = ["add_to"]
 
-_TYPES = {Asked: "call", Answered: "result", Compacted: "compaction"}
+_TYPES = {ToolCalled: "call", ToolReturned: "result", Compacted: "compaction"}
 
 
 def add_to(verbs: Any) -> None:

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from wheelspin.core.settings import Settings
     from wheelspin.core.state import Run
 
-__all__ = ["Ladder"]
+__all__ = ["Escalation"]
 
 _BREAKER = "global-circuit-breaker"
 _PLAIN = Detector()
 
 
-class Ladder:
+class Escalation:
     """
     The detectors of one guard, in the order in which they are asked, and the rungs that their findings lead to.
 

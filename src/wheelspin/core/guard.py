@@ -12,7 +12,7 @@ from wheelspin.core.advice import shown
 from wheelspin.core.call_record import Step
 from wheelspin.core.call_records import bond_of, note_shape, rewrite, settle, sign
 from wheelspin.core.detectors import DETECTORS
-from wheelspin.core.escalation import Ladder
+from wheelspin.core.escalation import Escalation
 from wheelspin.core.events import ALLOW, Action
 from wheelspin.core.guard_state import Memory, plain_id
 from wheelspin.core.known_tools import TOOLS
@@ -85,7 +85,7 @@ class Guard:
         self._listeners = (log, *listeners)
         self._clock = clock
         self._memory = Memory(self.settings.history_size, max_runs)
-        self._ladder = Ladder(filter(self._is_on, detectors), self.settings, self._crashed)
+        self._ladder = Escalation(filter(self._is_on, detectors), self.settings, self._crashed)
         self._lock = allocate_lock()
         self._events: list[LoopEvent] = []
 

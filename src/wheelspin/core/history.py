@@ -165,7 +165,7 @@ class History:
         Give the newest steps with an outcome for which something holds, the newest first.
 
         Args:
-            holds: Asked of each step, from the newest on; the first for which it does not hold ends the row.
+            holds: ToolCalled of each step, from the newest on; the first for which it does not hold ends the row.
             most: Steps after which to stop: no more than these are looked at.
         """
         found: list[Step] = []

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from wheelspin.errors import ConfigError, Fault
 from wheelspin.hooks.launcher import command_for, launcher_path, words_for
 from wheelspin.userfiles.change import Change
-from wheelspin.userfiles.json_edit import SpliceError, with_item, without_items
+from wheelspin.userfiles.json_edit import JsonEditError, with_item, without_items
 
 __all__ = ["SCOPES", "Entry", "Installer", "installed", "is_installed", "removed", "scopes_of"]
 
@@ -190,6 +190,6 @@ class _told:  # noqa: N801 - a context manager, which reads as a word
         """Nothing is prepared."""
 
     def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
-        if isinstance(problem, SpliceError):
+        if isinstance(problem, JsonEditError):
             fault = Fault("", str(problem), hint="mend it first: nothing was changed")
             raise ConfigError(str(self._path), [fault]) from None

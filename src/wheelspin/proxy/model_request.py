@@ -24,7 +24,7 @@ from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
 from wheelspin.core.tools import ToolTable
 from wheelspin.transcripts.anthropic_messages import AnthropicMessages
-from wheelspin.transcripts.base import Answered, Asked, Compacted, Event, OpenCalls, UserSpoke
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, ToolCalled, ToolReturned, UserMessage
 from wheelspin.transcripts.conversations import Message
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.wire import openai_responses
@@ -140,16 +140,16 @@ class _Play:
     def take(self, event: Event) -> None:
         said = None
         match event:
-            case UserSpoke(_, session):
+            case UserMessage(_, session):
                 self._guard.user_message(session)
                 self._advices, self.ending = 0, None
             case Compacted(_, session):
                 self._guard.compacted(session or None)
-            case Asked(place, read):
+            case ToolCalled(place, read):
                 call = _in_step(read, self._steps[place])
                 said = self._said(self._guard.before(call), call)
                 self._open[id(read)] = read, call, said.advice if said.action is Action.WARN else ""
-            case Answered(place, read, outcome):
+            case ToolReturned(place, read, outcome):
                 _, call, advice = self._open.pop(id(read))
                 said = self._said(self._guard.after(call, outcome), call)
                 if advice:
@@ -158,7 +158,7 @@ class _Play:
                 pass
         if event.line >= self._steps[-1]:
             self.events += [heard for heard in self._guard.heard if heard.kind in {"armed", "crash"}]
-            told = event_of(said, event.call, None) if said and isinstance(event, Asked | Answered) else None
+            told = event_of(said, event.call, None) if said and isinstance(event, ToolCalled | ToolReturned) else None
             self.events += [told] if told else []
         self._guard.heard.clear()
 
@@ -214,15 +214,15 @@ def _events_of_items(items: list[Any], session: str) -> Iterator[Event]:
             yield from calls.ask(place, call)
             if kind == "mcp_call" and calls.answered(call.id) is not None:
                 error = item.get("error")
-                yield Answered(place, call, Outcome.error(error) if error else Outcome.result(item.get("output")))
+                yield ToolReturned(place, call, Outcome.error(error) if error else Outcome.result(item.get("output")))
         elif kind in openai_responses.OUTPUTS:
             answered = calls.answered(item.get("call_id"))
             if answered is not None:
-                yield Answered(place, answered, openai_responses.outcome_of(answered, item))
+                yield ToolReturned(place, answered, openai_responses.outcome_of(answered, item))
         elif kind in _COMPACTIONS:
             yield Compacted(place, session)
         elif openai_responses.is_prompt(item):
-            yield UserSpoke(place, session)
+            yield UserMessage(place, session)
 
 
 def _steps(entries: list[Any]) -> list[int]:

@@ -17,16 +17,16 @@ from wheelspin.core.guard import Guard
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.settings import Settings
 from wheelspin.core.tools import ToolTable
-from wheelspin.replay.prefilter import Bounds, Screen
+from wheelspin.replay.prefilter import Bounds, Prefilter
 from wheelspin.transcripts.base import (
-    Answered,
-    Asked,
     Compacted,
-    Configured,
+    ConfigChanged,
     Event,
     RunStarted,
-    Spent,
-    UserSpoke,
+    TokensUsed,
+    ToolCalled,
+    ToolReturned,
+    UserMessage,
 )
 
 __all__ = ["Judged", "Replay", "RunReport", "Sighting"]
@@ -128,7 +128,7 @@ class _Track:
         self.run: RunReport | None = None
         self.run_id: str | None = None
         self.runs = 0
-        self.screen: Screen | None = None
+        self.screen: Prefilter | None = None
         self.turn = _Turn()
 
     def settle(self) -> None:
@@ -179,13 +179,13 @@ class Replay:
         self._stopped: dict[int, ToolCall] = {}
         self._screens = False
         self._take: dict[type, Callable[[Any], Verdict | None]] = {
-            Asked: self._asked,
-            Answered: self._answered,
-            Spent: self._spent,
-            UserSpoke: self._spoke,
+            ToolCalled: self._asked,
+            ToolReturned: self._answered,
+            TokensUsed: self._spent,
+            UserMessage: self._spoke,
             Compacted: self._compacted,
             RunStarted: self._started,
-            Configured: self._configured,
+            ConfigChanged: self._configured,
         }
         self.runs: list[RunReport] = []
         """What would have become of each run, in the order of their first calls."""
@@ -204,7 +204,7 @@ class Replay:
         """Feed events, and give each with the guard's verdict."""
         for event in events:
             verdict = self._take[type(event)](event)
-            yield Judged(event, verdict or ALLOW, skipped=isinstance(event, Answered) and verdict is None)
+            yield Judged(event, verdict or ALLOW, skipped=isinstance(event, ToolReturned) and verdict is None)
         self._settle()
 
     def scan(self, events: Iterable[Event]) -> list[RunReport]:
@@ -225,7 +225,7 @@ class Replay:
         self._feed_all(track)
         track.guard.compacted(event.session_id, ok=event.ok, agent_id=event.agent_id)
 
-    def _spoke(self, event: UserSpoke) -> None:
+    def _spoke(self, event: UserMessage) -> None:
         track = self._track(event.session_id, event.agent_id)
         if track.screen is not None and track.screen.waits:
             self._feed_all(track)
@@ -239,7 +239,7 @@ class Replay:
         track.end_run()
         track.run_id = event.run_id
 
-    def _configured(self, event: Configured) -> None:
+    def _configured(self, event: ConfigChanged) -> None:
         if not self._is_given:
             self._config = config_from(event.config, f"line {event.line}")
             self._guards.clear()
@@ -275,7 +275,7 @@ class Replay:
             if name:
                 self._named[key] = run
             elif self._screens and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
-                track.screen = Screen(track.bounds, track.guard.tools)
+                track.screen = Prefilter(track.bounds, track.guard.tools)
         if run is not track.run:
             track.settle()
             track.run = run
@@ -285,12 +285,12 @@ class Replay:
         """Feed the guard what the screen holds on to; from here on it sees every call of the run."""
         screen, track.screen = track.screen, None
         for event in screen.events() if screen is not None else ():
-            if isinstance(event, Asked):
+            if isinstance(event, ToolCalled):
                 track.guard.before(event.call)
             else:
                 track.guard.after(event.call, event.outcome)
 
-    def _asked(self, event: Asked) -> Verdict:
+    def _asked(self, event: ToolCalled) -> Verdict:
         call = event.call
         track = self._track(call.session_id, call.agent_id)
         run = track.run
@@ -318,7 +318,7 @@ class Replay:
             _see(verdict, event.line, call, run)
         return verdict
 
-    def _answered(self, event: Answered) -> Verdict | None:
+    def _answered(self, event: ToolReturned) -> Verdict | None:
         """Feed an outcome; `None` where its call would not have run."""
         call = event.call
         track = self._track(call.session_id, call.agent_id)
@@ -336,7 +336,7 @@ class Replay:
             _see(verdict, event.line, call, run)
         return verdict
 
-    def _spent(self, event: Spent) -> None:
+    def _spent(self, event: TokensUsed) -> None:
         track = self._track(event.session_id, event.agent_id)
         turn = track.turn
         if turn.turn_id != event.turn_id:

@@ -18,9 +18,9 @@ from wheelspin.core.known_tools import may_be_stub
 from wheelspin.core.outcome_status import CHANGE, FAILED, SUCCESS, WAITING, nature_of
 from wheelspin.core.settings import OUTAGE, Settings
 from wheelspin.core.tools import Tool, ToolTable
-from wheelspin.transcripts.base import Answered, Asked
+from wheelspin.transcripts.base import ToolCalled, ToolReturned
 
-__all__ = ["Bounds", "Screen"]
+__all__ = ["Bounds", "Prefilter"]
 
 _LONG = 256
 """Characters from which on the length of a text stands for it."""
@@ -76,7 +76,7 @@ class Bounds:
         self.calls = min(self.size, one, pair, self.failed, self.stale, self.alike, refused)
 
 
-class Screen:
+class Prefilter:
     """
     The newest calls of one run in which nothing can be found so far.
 
@@ -109,7 +109,7 @@ class Screen:
         self._size = bounds.size
         self._few = bounds.calls
         """Calls that need no look at all, since no detector speaks of so few."""
-        self._told: list[Asked | Answered] = []
+        self._told: list[ToolCalled | ToolReturned] = []
         self._open: set[int] = set()
         self._newest: deque[_Entry] = deque()
         self._counts: dict[int, int] = {}
@@ -126,7 +126,7 @@ class Screen:
         self._alike = 0
         """Answers in a row that may be equal, of one tool."""
 
-    def ask(self, asked: Asked) -> bool:
+    def ask(self, asked: ToolCalled) -> bool:
         """
         Take a call in.
 
@@ -143,7 +143,7 @@ class Screen:
         self._told.append(asked)
         return True
 
-    def answer(self, answered: Answered) -> bool:
+    def answer(self, answered: ToolReturned) -> bool:
         """
         Take an outcome in.
 
@@ -164,7 +164,7 @@ class Screen:
         """Whether a call is not answered yet."""
         return bool(self._open)
 
-    def events(self) -> list[Asked | Answered]:
+    def events(self) -> list[ToolCalled | ToolReturned]:
         """Give all that is held on to, in the order in which it was told."""
         if self._newest:
             self._let_go()
@@ -175,7 +175,7 @@ class Screen:
         held = {entry.call for entry in self._newest}
         self._told = [event for event in self._told if id(event.call) in held]
 
-    def _is_quiet(self, asked: Asked) -> bool:
+    def _is_quiet(self, asked: ToolCalled) -> bool:
         """Tell whether the guard would say nothing to a call, and count it if so."""
         if not self._newest:
             self._catch_up()
@@ -204,10 +204,10 @@ class Screen:
         """Look at the calls that needed no look."""
         open_calls: set[int] = set()
         for event in self._told:
-            if type(event) is Asked:
+            if type(event) is ToolCalled:
                 open_calls.add(id(event.call))
                 self._count(event.call, self._key(event.call))
-            elif type(event) is Answered:
+            elif type(event) is ToolReturned:
                 open_calls.discard(id(event.call))
                 self._note(event, is_alone=not open_calls)
 
@@ -220,7 +220,7 @@ class Screen:
         else:
             self._asked_after[id(call)] = self._repeated
 
-    def _note(self, answered: Answered, *, is_alone: bool) -> None:
+    def _note(self, answered: ToolReturned, *, is_alone: bool) -> None:
         """Note what an outcome may be to a detector."""
         call, outcome = answered.call, answered.outcome
         if outcome.kind == "missing":

@@ -12,7 +12,7 @@ from wheelspin.errors import ConfigError, TranscriptError
 from wheelspin.replay.engine import Judged, Replay
 from wheelspin.replay.summary import FileReport
 from wheelspin.transcripts import reader_for
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.files import TranscriptFile
 
 __all__ = ["Recording"]
 
@@ -108,8 +108,8 @@ class Recording:
             tuple(notices),
         )
 
-    def _opened(self) -> Source:
-        return Source(self.path, self._move if self._moved else None)
+    def _opened(self) -> TranscriptFile:
+        return TranscriptFile(self.path, self._move if self._moved else None)
 
     def _move(self, position: int) -> None:
         """Move the bar on, over all readings of the file."""

@@ -20,9 +20,9 @@ def open_store(path: str) -> Store:
         path: A file of SQLite, made where there is none; `:memory:` for one that goes with the process.
     """
     if path == ":memory:":
-        from wheelspin.stores.memory import MemoryStore
+        from wheelspin.stores.memory import InMemoryStore
 
-        return MemoryStore()
+        return InMemoryStore()
     from wheelspin.stores.sqlite import SqliteStore
 
     return SqliteStore(path)

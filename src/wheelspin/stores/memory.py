@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from wheelspin.stores.base import Answer, Change, Records, State
 
-__all__ = ["MemoryStore"]
+__all__ = ["InMemoryStore"]
 
 
-class MemoryStore(Store):
+class InMemoryStore(Store):
     """
     Keep states in memory.
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from wheelspin.testing.expect import expect
 from wheelspin.transcripts import READERS
-from wheelspin.transcripts.base import Answered, Asked, Event, Reader
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.base import Event, Reader, ToolCalled, ToolReturned
+from wheelspin.transcripts.files import TranscriptFile
 
 __all__ = ["READER_LAWS", "SHAPES", "check_reader"]
 
@@ -71,9 +71,11 @@ def check_reader(reader: Reader, *samples: Path) -> None:
 
 def knows_its_format(reader: Reader, sample: Path) -> None:
     """It says that the file is its own; where it is one of the family, no reader that is asked before it says so."""
-    expect(reader.matches(Source(sample).head()), f"{sample}: it does not say that this is its format")
+    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: it does not say that this is its format")
     for other in READERS[: READERS.index(reader)] if reader in READERS else ():
-        expect(not other.matches(Source(sample).head()), f"{sample}: {other.name} is asked before it, and takes it")
+        expect(
+            not other.matches(TranscriptFile(sample).head()), f"{sample}: {other.name} is asked before it, and takes it"
+        )
 
 
 def gives_calls_before_outcomes(reader: Reader, sample: Path) -> None:
@@ -81,13 +83,13 @@ def gives_calls_before_outcomes(reader: Reader, sample: Path) -> None:
     events, source = _read(reader, sample)
     waiting: set[int] = set()
     for event in events:
-        if isinstance(event, Asked):
+        if isinstance(event, ToolCalled):
             waiting.add(id(event.call))
-        elif isinstance(event, Answered):
+        elif isinstance(event, ToolReturned):
             expect(id(event.call) in waiting, f"{sample}:{event.line}: an outcome of a call that does not wait for one")
             waiting.remove(id(event.call))
     places = [event.line for event in events]
-    expect(any(isinstance(event, Asked) for event in events), f"{sample}: it finds no call")
+    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: it finds no call")
     expect(not waiting, f"{sample}: {len(waiting)} calls have no outcome")
     expect(source.problem_count == 0, f"{sample}: it could not read {source.problem_count} places")
     expect(places == sorted(places), f"{sample}: its events go back: {places}")
@@ -122,7 +124,7 @@ def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
             strange = Path(folder) / "session.jsonl"
             strange.write_bytes(json.dumps(shape).encode() + b"\n" + data)
             try:
-                reader.matches(Source(strange).head())
+                reader.matches(TranscriptFile(strange).head())
                 _read(reader, strange)
             except Exception as crash:
                 raise AssertionError(f"{sample}: the line {json.dumps(shape)} makes it raise {crash!r}") from crash
@@ -138,8 +140,8 @@ READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
 """What every reader must keep, one law each."""
 
 
-def _read(reader: Reader, path: Path) -> tuple[list[Event], Source]:
-    source = Source(path)
+def _read(reader: Reader, path: Path) -> tuple[list[Event], TranscriptFile]:
+    source = TranscriptFile(path)
     return list(reader.read(source)), source
 
 

@@ -32,9 +32,9 @@ def check_store(open_store: Open) -> None:
         AssertionError: A law does not hold; the message says what was found, and what was expected.
 
     Example:
-        >>> from wheelspin.stores.memory import MemoryStore
+        >>> from wheelspin.stores.memory import InMemoryStore
         >>> opened = {}
-        >>> check_store(lambda name, clock: opened.setdefault(name, MemoryStore(clock)))
+        >>> check_store(lambda name, clock: opened.setdefault(name, InMemoryStore(clock)))
     """
     for law in STORE_LAWS:
         law(open_store)

@@ -13,7 +13,7 @@ from wheelspin.transcripts.claude_code import ClaudeCode
 from wheelspin.transcripts.codex import Codex
 from wheelspin.transcripts.copilot_cli import CopilotCli
 from wheelspin.transcripts.events import Events
-from wheelspin.transcripts.files import Source
+from wheelspin.transcripts.files import TranscriptFile
 from wheelspin.transcripts.gemini_cli import GeminiCli
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.transcripts.openclaw import OpenClaw
@@ -36,7 +36,7 @@ READERS: tuple[Reader, ...] = (
 )
 
 
-def reader_for(source: Source, name: str | None = None) -> Reader:
+def reader_for(source: TranscriptFile, name: str | None = None) -> Reader:
     """
     Give the reader of a file.
 

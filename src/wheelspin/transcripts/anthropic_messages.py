@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
 from wheelspin.transcripts.conversations import Message, mentions, messages, sample
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import anthropic
 
 _TYPES = (*anthropic.CALLS, "tool_result")
@@ -30,7 +30,7 @@ class AnthropicMessages(Reader):
             return any(block.get("type") in _TYPES for message in found for block in anthropic.blocks_of(message))
         return mentions(head, _TYPES)
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, message by message."""
         return self.events(messages(source))
 
@@ -54,10 +54,10 @@ class AnthropicMessages(Reader):
                     yield from calls.ask(line, call)
                 tokens = anthropic.tokens_of(message.get("usage"))
                 if tokens:
-                    yield Spent(line, tokens, session)
+                    yield TokensUsed(line, tokens, session)
             for block in blocks:
                 answered = calls.answered(block.get("tool_use_id"))
                 if answered is not None:
-                    yield Answered(line, answered, anthropic.outcome_of(answered, block))
+                    yield ToolReturned(line, answered, anthropic.outcome_of(answered, block))
             if message["role"] == "user" and anthropic.is_prompt(blocks):
-                yield UserSpoke(line, session)
+                yield UserMessage(line, session)

@@ -2,7 +2,7 @@
 The contract of a reader: a recorded session becomes a trajectory, the ordered events that a guard is fed.
 
 A reader knows one format. It looks at the head of a file to tell whether it is its own, and turns the file into
-events as it goes, so that a file of any size is streamed. What it cannot read it notes in the `Source` and goes on.
+events as it goes, so a file of any size is streamed. What it cannot read, it notes in the `TranscriptFile` and goes on.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from typing import Any, ClassVar, NamedTuple
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.tools import ToolTable
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.files import Head, TranscriptFile
 
 __all__ = [
-    "Answered",
-    "Asked",
     "Compacted",
-    "Configured",
+    "ConfigChanged",
     "Event",
     "OpenCalls",
     "Reader",
     "RunStarted",
-    "Spent",
-    "UserSpoke",
+    "TokensUsed",
+    "ToolCalled",
+    "ToolReturned",
+    "UserMessage",
 ]
 
 
-class Asked(NamedTuple):
+class ToolCalled(NamedTuple):
     """The model asked for a call."""
 
     line: int
     call: ToolCall
 
 
-class Answered(NamedTuple):
+class ToolReturned(NamedTuple):
     """A call came back."""
 
     line: int
@@ -54,7 +54,7 @@ class Compacted(NamedTuple):
     ok: bool = True
 
 
-class UserSpoke(NamedTuple):
+class UserMessage(NamedTuple):
     """The user wrote a prompt: a new run."""
 
     line: int
@@ -71,7 +71,7 @@ class RunStarted(NamedTuple):
     agent_id: str | None = None
 
 
-class Spent(NamedTuple):
+class TokensUsed(NamedTuple):
     """
     Tokens that the model's last turn cost, all told; it comes after the calls of that turn.
 
@@ -85,14 +85,14 @@ class Spent(NamedTuple):
     turn_id: str | None = None
 
 
-class Configured(NamedTuple):
+class ConfigChanged(NamedTuple):
     """The file says which configuration holds for what follows."""
 
     line: int
     config: dict[str, Any]
 
 
-Event = Asked | Answered | Compacted | UserSpoke | RunStarted | Spent | Configured
+Event = ToolCalled | ToolReturned | Compacted | UserMessage | RunStarted | TokensUsed | ConfigChanged
 
 
 class OpenCalls:
@@ -114,7 +114,7 @@ class OpenCalls:
                 return []
             self._met.add(call_id)
             self._open[call_id] = call
-        return [Asked(line, call)]
+        return [ToolCalled(line, call)]
 
     def answered(self, call_id: object) -> ToolCall | None:
         """Give the call that an outcome belongs to, and close it; `None` where it is not open."""
@@ -138,5 +138,5 @@ class Reader(ABC):
         """Tell whether a file is of this format, from its beginning."""
 
     @abstractmethod
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events of a file, in the order in which they happened."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import anthropic
 from wheelspin.wire.claude_code import CLAUDE_TOOLS, DENIED, shown_of
 
@@ -40,7 +40,7 @@ class ClaudeCode(Reader):
         """Tell it by lines of its types that hold a session id and a unique id."""
         return any(line.get("type") in _TYPES and "sessionId" in line and "uuid" in line for line in head.objects())
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, line by line."""
         calls = OpenCalls()
         has_files = (source.path.parent / source.path.name.split(".")[0] / "subagents").is_dir()
@@ -92,7 +92,7 @@ def _said(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None)
         events += calls.ask(line, call)
     tokens = anthropic.tokens_of(message.get("usage"))
     if tokens:
-        events.append(Spent(line, tokens, None, agent, turn_id))
+        events.append(TokensUsed(line, tokens, None, agent, turn_id))
     return events
 
 
@@ -107,10 +107,10 @@ def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None
         if block.get("type") == "tool_result":
             answered = calls.answered(block.get("tool_use_id"))
             if answered is not None:
-                events.append(Answered(line, answered, _outcome(answered, block)))
+                events.append(ToolReturned(line, answered, _outcome(answered, block)))
     is_own = events or entry.get("isMeta") or entry.get("isCompactSummary")
     if not is_own and anthropic.is_prompt(blocks) and not str(blocks[0].get("text")).lstrip().startswith(_NO_PROMPT):
-        events.append(UserSpoke(line, None, agent))
+        events.append(UserMessage(line, None, agent))
     return events
 
 

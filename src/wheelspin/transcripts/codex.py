@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import openai_responses
 from wheelspin.wire.usage import tokens_in
 
@@ -30,7 +30,7 @@ class Codex(Reader):
         """Tell it by lines of its types with a payload."""
         return any(line.get("type") in _TYPES and isinstance(line.get("payload"), dict) for line in head.objects())
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, line by line."""
         calls = OpenCalls()
         prompts_are_events = False
@@ -44,20 +44,20 @@ class Codex(Reader):
                     yield Compacted(line)
                 case "event_msg" if kind == "user_message":
                     prompts_are_events = True
-                    yield UserSpoke(line)
+                    yield UserMessage(line)
                 case "event_msg" if kind == "token_count":
                     tokens = _tokens(payload)
                     if tokens:
-                        yield Spent(line, tokens)
+                        yield TokensUsed(line, tokens)
                 case "response_item" if kind in openai_responses.CALLS:
                     yield from calls.ask(line, openai_responses.call_of(payload))
                 case "response_item" if kind in openai_responses.OUTPUTS:
                     answered = calls.answered(payload.get("call_id"))
                     if answered is not None:
-                        yield Answered(line, answered, openai_responses.outcome_of(answered, payload))
+                        yield ToolReturned(line, answered, openai_responses.outcome_of(answered, payload))
                 case "response_item" if kind == "message" and not prompts_are_events:
                     if openai_responses.is_prompt(payload):
-                        yield UserSpoke(line)
+                        yield UserMessage(line)
 
 
 def _tokens(payload: dict[str, Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.files import Head, TranscriptFile
 
 __all__ = ["Message", "mentions", "messages", "sample"]
 
@@ -33,7 +33,7 @@ class Message(NamedTuple):
     """The message itself."""
 
 
-def messages(source: Source) -> Iterator[Message]:
+def messages(source: TranscriptFile) -> Iterator[Message]:
     """
     Give all messages of a file, conversation by conversation.
 

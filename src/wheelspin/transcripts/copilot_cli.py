@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import is_refusal
 from wheelspin.wire.copilot import COPILOT_TOOLS, NO_PROMPT, REFUSED, outcome_of
 from wheelspin.wire.texts import text_in
@@ -40,7 +40,7 @@ class CopilotCli(Reader):
             for line in head.objects()
         )
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, line by line."""
         calls = OpenCalls()
         begun: dict[str, str] = {}
@@ -56,10 +56,10 @@ class CopilotCli(Reader):
                 notified.discard(agent)
             # The tokens of a turn are told of before its calls.
             if kind in {"tool.execution_complete", "assistant.turn_end", "session.usage_record"} and spent.get(agent):
-                yield Spent(line, spent.pop(agent), None, agent)
+                yield TokensUsed(line, spent.pop(agent), None, agent)
             match entry.get("type"):
                 case "user.message" if _is_prompt(data):
-                    yield UserSpoke(line, None, agent)
+                    yield UserMessage(line, None, agent)
                 case "system.notification":
                     notified.add(agent)
                 case "session.usage_record":
@@ -73,7 +73,7 @@ class CopilotCli(Reader):
                     )
                     yield from calls.ask(line, call)
                 case "tool.execution_complete" if (answered := calls.answered(begun.get(call_id))) is not None:
-                    yield Answered(line, answered, _outcome(answered, data))
+                    yield ToolReturned(line, answered, _outcome(answered, data))
 
 
 def _is_prompt(data: dict[str, Any]) -> bool:

@@ -7,16 +7,16 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.transcripts.base import (
-    Answered,
-    Asked,
     Compacted,
-    Configured,
+    ConfigChanged,
     Event,
     Reader,
     RunStarted,
-    UserSpoke,
+    ToolCalled,
+    ToolReturned,
+    UserMessage,
 )
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.files import Head, TranscriptFile
 
 _MOST_WAITING = 10_000
 _TYPES = ("config", "call", "result", "compaction", "user_message", "run_start")
@@ -47,7 +47,7 @@ class Events(Reader):
         """Tell it by the first line's type."""
         return head.first is not None and head.first.get("type") in _TYPES
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, line by line."""
         waiting = _Waiting()
         for line, entry in source.lines():
@@ -56,21 +56,21 @@ class Events(Reader):
                 case "call":
                     call = _call(entry, session, agent)
                     waiting.add(call)
-                    yield Asked(line, call)
+                    yield ToolCalled(line, call)
                 case "result":
                     answered = waiting.take(_text(entry.get("id")), _text(entry.get("run")))
                     if answered is None:
                         source.note(line, "a result without a call")
                     else:
-                        yield Answered(line, answered, _outcome(entry))
+                        yield ToolReturned(line, answered, _outcome(entry))
                 case "compaction":
                     yield Compacted(line, session, agent, entry.get("ok") is not False)
                 case "user_message":
-                    yield UserSpoke(line, session, agent)
+                    yield UserMessage(line, session, agent)
                 case "run_start":
                     yield RunStarted(line, _text(entry.get("run")) or "", session, agent)
                 case "config":
-                    yield Configured(line, {key: value for key, value in entry.items() if key != "type"})
+                    yield ConfigChanged(line, {key: value for key, value in entry.items() if key != "type"})
                 case other:
                     source.note(line, f"an event of the unknown type {other!r}")
 

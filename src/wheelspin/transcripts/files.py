@@ -20,7 +20,7 @@ from orjson import JSONDecodeError, loads
 from wheelspin.errors import TranscriptError
 from wheelspin.wire.json_text import parsed
 
-__all__ = ["Head", "Problem", "Source"]
+__all__ = ["Head", "Problem", "TranscriptFile"]
 
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 1 << 17
@@ -75,7 +75,7 @@ class Head:
         return next(self.objects(), None)
 
 
-class Source:
+class TranscriptFile:
     """
     One file.
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import without_advice
 from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
 from wheelspin.wire.usage import tokens_in
@@ -59,7 +59,7 @@ class GeminiCli(Reader):
             return "sessionId" in first and "projectHash" in first
         return head.data.lstrip().startswith(b"{") and all(mark in head.data for mark in _MARKS)
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, message by message."""
         session = _Session()
         for line, entry in _entries(source):
@@ -69,7 +69,7 @@ class GeminiCli(Reader):
             yield from session.settle()
 
 
-def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _entries(source: TranscriptFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give what a file is made of: its lines, or the messages of the one object that it is."""
     first = source.head().first
     if first is not None and "messages" not in first:
@@ -109,7 +109,7 @@ class _Session:
         elif kind == "user":
             yield from self.settle()
             if self.agent is None and _is_prompt(entry.get("content")):
-                yield UserSpoke(line)
+                yield UserMessage(line)
         elif isinstance(entry.get("$set"), dict):
             yield from self._set(line, entry["$set"].get("messages"))
         elif entry.get("kind") == "subagent" and isinstance(entry.get("sessionId"), str):
@@ -119,7 +119,7 @@ class _Session:
         """Tell what the message that is over cost."""
         owed, self.owed = self.owed, None
         if owed is not None and owed[1]:
-            yield Spent(*owed, None, self.agent)
+            yield TokensUsed(*owed, None, self.agent)
 
     def _said(self, line: int, message: dict[str, Any]) -> Iterator[Event]:
         """Give the events of a message of the model: its new calls, its cost once, and what came back."""
@@ -139,7 +139,7 @@ class _Session:
             if _response(item) is not None:
                 call = self.calls.answered(item.get("id"))
                 if call is not None:
-                    yield Answered(line, call, _outcome(call, item))
+                    yield ToolReturned(line, call, _outcome(call, item))
 
     def _call(self, item: dict[str, Any]) -> ToolCall:
         call_id = item.get("id")

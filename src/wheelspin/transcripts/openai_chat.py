@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from wheelspin.core.events import ToolCall
-from wheelspin.transcripts.base import Answered, Event, OpenCalls, Reader, Spent, UserSpoke
+from wheelspin.transcripts.base import Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
 from wheelspin.transcripts.conversations import Message, mentions, messages, sample
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import openai_chat
 
 _SPEAKERS = ("user", "assistant", "system")
@@ -33,7 +33,7 @@ class OpenAIChat(Reader):
             return any(message.get("role") in _ROLES for message in found)
         return mentions(head, _SPEAKERS)
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, message by message."""
         return self.events(messages(source))
 
@@ -52,7 +52,7 @@ class OpenAIChat(Reader):
                 conversation, calls, unnamed = session, OpenCalls(), []
             role = message["role"]
             if role == "user":
-                yield UserSpoke(line, session)
+                yield UserMessage(line, session)
             elif role == "assistant":
                 unnamed = []
                 for call in openai_chat.tool_calls(message, session_id=session):
@@ -60,10 +60,10 @@ class OpenAIChat(Reader):
                     yield from calls.ask(line, call)
                 tokens = openai_chat.tokens_of(message.get("usage"))
                 if tokens:
-                    yield Spent(line, tokens, session)
+                    yield TokensUsed(line, tokens, session)
             elif role in _RESULTS:
                 answered = calls.answered(message.get("tool_call_id"))
                 if answered is None and unnamed:
                     answered = unnamed.pop(0)
                 if answered is not None:
-                    yield Answered(line, answered, openai_chat.outcome_of(answered, message))
+                    yield ToolReturned(line, answered, openai_chat.outcome_of(answered, message))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 from wheelspin.wire.usage import tokens_in
 
@@ -32,7 +32,7 @@ class OpenClaw(Reader):
         roles = [_message(line).get("role") for line in head.objects() if line.get("type") == "message"]
         return "toolResult" in roles or ("assistant" in roles and "user" in roles)
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, line by line."""
         calls = OpenCalls()
         for line, entry in source.lines():
@@ -43,17 +43,17 @@ class OpenClaw(Reader):
                     yield from _asked(line, message, calls)
                     tokens = tokens_in(message.get("usage"), _USAGE, "totalTokens")
                     if tokens:
-                        yield Spent(line, tokens)
+                        yield TokensUsed(line, tokens)
                 elif role == "toolResult":
                     answered = calls.answered(message.get("toolCallId"))
                     if answered is not None:
-                        yield Answered(line, answered, _outcome(answered, message))
+                        yield ToolReturned(line, answered, _outcome(answered, message))
                 elif role == "user":
-                    yield UserSpoke(line)
+                    yield UserMessage(line)
             elif entry.get("type") == "compaction":
                 yield Compacted(line)
             elif entry.get("type") == "reset":
-                yield UserSpoke(line)
+                yield UserMessage(line)
 
 
 def _message(entry: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import OPENING, is_refusal, without_advice
 from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
 from wheelspin.wire.texts import text_in
@@ -37,7 +37,7 @@ class OpenCode(Reader):
         """Tell it by what the document begins with: what is known of a session of opencode's."""
         return _EXPORT.match(head.data) is not None
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, message by message."""
         calls = OpenCalls()
         not_asked: set[str] = set()
@@ -52,10 +52,10 @@ class OpenCode(Reader):
                 if own and any(text_in(part.get("text")).startswith(_BY_THE_USER) and _is_own(part) for part in parts):
                     not_asked.add(own)
                 if not all(_is_own(part) for part in parts):
-                    yield UserSpoke(place)
+                    yield UserMessage(place)
 
 
-def _messages(source: Source) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
+def _messages(source: TranscriptFile) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
     """Give the messages, each with its place, what is known of it, and its parts."""
     for _, session in source.documents():
         messages = session.get("messages") if isinstance(session, dict) else None
@@ -91,9 +91,9 @@ def _said(place: int, info: dict[str, Any], parts: list[dict[str, Any]], calls: 
             ended.append((state.get("status") == "error", _end(state), call, outcome))
     tokens = _tokens(info.get("tokens"))
     if tokens:
-        yield Spent(place, tokens, turn_id=turn)
+        yield TokensUsed(place, tokens, turn_id=turn)
     for _, _, call, outcome in sorted(ended, key=lambda item: item[:2]):
-        yield Answered(place, call, outcome)
+        yield ToolReturned(place, call, outcome)
 
 
 def _outcome(tool: object, state: dict[str, Any]) -> Outcome | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.transcripts.base import Answered, Compacted, Event, OpenCalls, Reader, Spent, UserSpoke
-from wheelspin.transcripts.files import Head, Source
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import OPENING
 from wheelspin.wire.gemini import arguments_of
 from wheelspin.wire.qwen_code import DENIED, QWEN_TOOLS, UNKNOWN, outcome_of
@@ -39,10 +39,10 @@ class QwenCode(Reader):
         """Tell it by lines that hold a session id and a unique id, and whose messages are made of parts."""
         return any("sessionId" in line and "uuid" in line and _parts(line) is not None for line in head.objects())
 
-    def read(self, source: Source) -> Iterator[Event]:
+    def read(self, source: TranscriptFile) -> Iterator[Event]:
         """Give the events, line by line."""
         calls = OpenCalls()
-        owed: Spent | None = None
+        owed: TokensUsed | None = None
         for line, entry in source.lines():
             agent = text_in(entry.get("agentId")) or None
             if entry.get("type") != "assistant":
@@ -56,7 +56,7 @@ class QwenCode(Reader):
             if tokens:
                 if owed is not None:
                     yield owed
-                owed = Spent(line, tokens, None, agent)
+                owed = TokensUsed(line, tokens, None, agent)
             asked = [event for call in _calls(entry, agent) for event in calls.ask(line, call)]
             yield from asked
             if asked and owed is not None:
@@ -82,9 +82,9 @@ def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None
     if kind == "tool_result" and parts is not None:
         call = calls.answered(_answered(parts))
         if call is not None:
-            yield Answered(line, call, _outcome(call, parts, entry.get("toolCallResult")))
+            yield ToolReturned(line, call, _outcome(call, parts, entry.get("toolCallResult")))
     elif kind == "user" and parts and agent is None:
-        yield UserSpoke(line)
+        yield UserMessage(line)
     elif kind == "system" and entry.get("subtype") == "chat_compression":
         payload = entry.get("systemPayload")
         info = payload.get("info") if isinstance(payload, dict) else None

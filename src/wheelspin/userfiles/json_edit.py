@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["SpliceError", "with_item", "without_items"]
+__all__ = ["JsonEditError", "with_item", "without_items"]
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -21,7 +21,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/)?[ \t]*(?=\r?\n)")
 _INDENT = "  "
 
 
-class SpliceError(ValueError):
+class JsonEditError(ValueError):
     """A text is no JSON, or has something else where a list or an object is expected."""
 
 
@@ -47,7 +47,7 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
         item: The item.
 
     Raises:
-        SpliceError: The text is no JSON, or has no object or list where the path leads.
+        JsonEditError: The text is no JSON, or has no object or list where the path leads.
 
     Example:
         >>> with_item('{"a": 1}', ["hooks", "Pre"], {"x": 2})
@@ -58,7 +58,7 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
     node = _read(text)
     for depth, key in enumerate(path):
         if node.kind != "object":
-            raise SpliceError(f"`{'.'.join(path[:depth]) or 'the file'}` is no object")
+            raise JsonEditError(f"`{'.'.join(path[:depth]) or 'the file'}` is no object")
         if key not in node.keys:
             value: Any = [item]
             for missing in reversed(path[depth + 1 :]):
@@ -66,7 +66,7 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
             return _insert(text, node, depth, key, value)
         node = node.parts[len(node.keys) - 1 - node.keys[::-1].index(key)]
     if node.kind != "array":
-        raise SpliceError(f"`{'.'.join(path)}` is no list")
+        raise JsonEditError(f"`{'.'.join(path)}` is no list")
     return _insert(text, node, len(path), None, item)
 
 
@@ -80,7 +80,7 @@ def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool
         is_meant: Tells of an item whether it is to go.
 
     Raises:
-        SpliceError: The text is no JSON.
+        JsonEditError: The text is no JSON.
 
     Example:
         >>> without_items('{"a": 1, "hooks": {"Pre": [7]}}', ["hooks", "Pre"], lambda item: item == 7)
@@ -178,7 +178,7 @@ def _read(text: str) -> _Node:
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _node(text, start)
     if _skip(text, node.end) != len(text):
-        raise SpliceError("there is more than one value in it")
+        raise JsonEditError("there is more than one value in it")
     return node
 
 
@@ -193,7 +193,7 @@ def _node(text: str, start: int) -> _Node:
         return _holder(text, start, sign)
     match = _STRING.match(text, start) if sign == '"' else _SCALAR.match(text, start)
     if match is None:
-        raise SpliceError(f"it is no JSON at place {start + 1}")
+        raise JsonEditError(f"it is no JSON at place {start + 1}")
     return _Node("string" if sign == '"' else "scalar", start, match.end(), (), (), ())
 
 
@@ -210,7 +210,7 @@ def _holder(text: str, start: int, sign: str) -> _Node:
             key = _STRING.match(text, place)
             colon = _skip(text, key.end()) if key else place
             if key is None or text[colon : colon + 1] != ":":
-                raise SpliceError(f"it is no JSON at place {place + 1}")
+                raise JsonEditError(f"it is no JSON at place {place + 1}")
             keys.append(json.loads(key.group()))
             place = _skip(text, colon + 1)
         parts.append(_node(text, place))
@@ -218,6 +218,6 @@ def _holder(text: str, start: int, sign: str) -> _Node:
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)
         elif text[place : place + 1] != end_sign:
-            raise SpliceError(f"it is no JSON at place {place + 1}")
+            raise JsonEditError(f"it is no JSON at place {place + 1}")
     kind = "object" if sign == "{" else "array"
     return _Node(kind, start, place + 1, tuple(keys), tuple(parts), tuple(starts))

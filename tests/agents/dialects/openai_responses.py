@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.agents.dialect import Asked, Dialect, Reply, Shown, Turn, as_events, as_json, text_of
+from tests.agents.dialect import Dialect, Reply, Shown, ToolCalled, Turn, as_events, as_json, text_of
 
 __all__ = ["DIALECT"]
 
@@ -66,7 +66,7 @@ def _offered(body: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _call(call: Asked, tool: dict[str, Any]) -> dict[str, Any]:
+def _call(call: ToolCalled, tool: dict[str, Any]) -> dict[str, Any]:
     """Write a call; a tool that takes free text gets its argument `input` as it is."""
     item = {"id": f"fc_{call.id}", "call_id": call.id, "name": call.tool, "status": "completed"}
     if tool.get("type") == "custom":
