@@ -39,7 +39,7 @@ def page() -> str:
         docstring = inspect.getdoc(type(detector)) or ""
         body = SECTION.sub(r"**\1.**", docstring)
         body = "\n".join(line.removeprefix("    ") for line in body.splitlines())
-        switch = f"Switch: `{key_of(detector.switch)}`." if detector.switch else "It has no switch."
+        switch = f"Switch: `{key_of(detector.name)}`." if detector.can_switch else "It has no switch."
         parts.append(f"\n## {detector.id}\n\n{body}\n\n{switch}\n")
     return "".join(parts)
 

@@ -20,7 +20,7 @@ import pytest
 import wheelspin
 from tests.conftest import ROOT
 from wheelspin.cli import main
-from wheelspin.config import config_from, key_of, values_of
+from wheelspin.config import config_from, values_of
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.installers import installers
 from wheelspin.installers.base import Installer
@@ -144,7 +144,7 @@ def test_the_demo_shows_a_loop_of_each_kind_and_explains_one() -> None:
     done = subprocess.run(demo, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
 
     assert "examples/sessions/claude-code.jsonl" in done.stdout
-    assert "post-compaction-guard: after a compaction `A` was called 3 times" in " ".join(done.stdout.split())
+    assert "post-compaction-guard: after a compaction, `A` was called 3 times" in " ".join(done.stdout.split())
     assert done.stderr == ""
 
 
@@ -161,7 +161,7 @@ def test_the_configuration_table_is_true() -> None:
     """Every key is there with its default, and no other."""
     table = re.findall(r"^\| `([\w.]+)` \| (.+?) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
     resolution = config_from({}).resolve()
-    values = {key_of(name): value for name, value in values_of(resolution.settings).items()}
+    values = values_of(resolution.settings)
 
     shown = {key: default.strip("`") for key, default in table if key in values}
     assert shown == {key: "not set" if value is None else json.dumps(value) for key, value in values.items()}

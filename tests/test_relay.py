@@ -171,7 +171,7 @@ def test_a_tool_that_is_not_there_is_seen() -> None:
     for answer in missing:
         told = Talk().calls(11, answer)[10]["result"]["content"][0]["text"]
 
-        assert "although there is no such tool" in told
+        assert "but there is no tool of that name" in told
 
 
 def test_a_call_that_is_cancelled_or_goes_on_as_a_task_has_no_outcome() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.sessions import claude
 from wheelspin.config import config_from
+from wheelspin.core.detectors.stagnation import Stagnation
 from wheelspin.core.events import Action
-from wheelspin.core.presets import PRESETS
 from wheelspin.errors import ConfigError
 from wheelspin.replay.recording import Recording
 from wheelspin.replay.tuning import Candidate, Labels, Score, Trial, Tuning, grid, recommend
@@ -55,8 +55,7 @@ class TestGrid:
 
     def test_a_step_that_would_fall_below_one_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A preset may be as strict as can be."""
-        numbers, limits = PRESETS["early"]
-        monkeypatch.setitem(PRESETS, "early", (numbers, limits | {"stagnation": (1, 2)}))
+        monkeypatch.setattr(Stagnation, "default_thresholds", {"early": (1, 2)})
         names = [candidate.name for candidate in grid()]
 
         assert "early-strict" not in names

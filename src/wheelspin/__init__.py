@@ -14,26 +14,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin import errors
     from wheelspin.config import Config, load_config
-    from wheelspin.core.events import Action, Finding, Level, Outcome, ToolCall, Verdict
+    from wheelspin.core.detectors.base import Detector, Evidence, Needs, Rank, Scope
+    from wheelspin.core.events import Action, Finding, Level, Outcome, OutcomeKind, ToolCall, Verdict
     from wheelspin.core.guard import Guard
     from wheelspin.core.hints import ToolHint
-    from wheelspin.core.record import LoopEvent, RunRecord
+    from wheelspin.core.known_tools import TOOLS
+    from wheelspin.core.outcome_status import OutcomeStatus
+    from wheelspin.core.record import EventKind, LoopEvent, RunRecord
     from wheelspin.core.settings import Settings
     from wheelspin.core.tools import ToolTable
-    from wheelspin.replay.engine import Replay
+    from wheelspin.replay import Replay
 
     __version__: str
 
 __all__ = [
+    "TOOLS",
     "Action",
     "Config",
+    "Detector",
+    "EventKind",
+    "Evidence",
     "Finding",
     "Guard",
     "Level",
     "LoopEvent",
+    "Needs",
     "Outcome",
+    "OutcomeKind",
+    "OutcomeStatus",
+    "Rank",
     "Replay",
     "RunRecord",
+    "Scope",
     "Settings",
     "ToolCall",
     "ToolHint",
@@ -47,14 +59,23 @@ __all__ = [
 _HOMES = {
     "Action": "wheelspin.core.events",
     "Config": "wheelspin.config",
+    "Detector": "wheelspin.core.detectors.base",
+    "EventKind": "wheelspin.core.record",
+    "Evidence": "wheelspin.core.detectors.base",
     "Finding": "wheelspin.core.events",
     "Guard": "wheelspin.core.guard",
     "Level": "wheelspin.core.events",
     "LoopEvent": "wheelspin.core.record",
+    "Needs": "wheelspin.core.detectors.base",
     "Outcome": "wheelspin.core.events",
-    "Replay": "wheelspin.replay.engine",
+    "OutcomeKind": "wheelspin.core.events",
+    "OutcomeStatus": "wheelspin.core.outcome_status",
+    "Rank": "wheelspin.core.detectors.base",
+    "Replay": "wheelspin.replay",
     "RunRecord": "wheelspin.core.record",
+    "Scope": "wheelspin.core.detectors.base",
     "Settings": "wheelspin.core.settings",
+    "TOOLS": "wheelspin.core.known_tools",
     "ToolCall": "wheelspin.core.events",
     "ToolHint": "wheelspin.core.hints",
     "ToolTable": "wheelspin.core.tools",

@@ -4,6 +4,7 @@ What can go wrong that is not a loop: a loop is a verdict, never an exception.
 ```
 WheelspinError
 ├── ConfigError        your configuration: all its faults at once, each with its place and what was expected
+├── PluginError        a module of detectors that cannot be used
 ├── TranscriptError    a recorded session that cannot be read
 ├── StoreError         what guards remember cannot be read or written; the call passes
 ├── NotationError      a trajectory in short notation that cannot be read
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
 
     from wheelspin.core.events import Verdict
 
-__all__ = ["ConfigError", "Fault", "NotationError", "StoreError", "ToolLoopError", "TranscriptError", "WheelspinError"]
+__all__ = [
+    "ConfigError",
+    "Fault",
+    "NotationError",
+    "PluginError",
+    "StoreError",
+    "ToolLoopError",
+    "TranscriptError",
+    "WheelspinError",
+]
 
 
 class WheelspinError(Exception):
@@ -79,6 +89,23 @@ class ConfigError(WheelspinError):
             return f"{self.source}: {self.faults[0]}".rstrip("?.") + ("?" if self.faults[0].hint.endswith("?") else ".")
         lines = "".join(f"\n  - {fault}" for fault in self.faults)
         return f"{self.source}: {len(self.faults)} faults:{lines}"
+
+
+class PluginError(WheelspinError):
+    """
+    A module of detectors cannot be used.
+
+    Attributes:
+        plugin: Name of the module or of the detector.
+        problem: What is wrong with it.
+    """
+
+    def __init__(self, plugin: str, problem: str) -> None:
+        self.plugin = plugin
+        self.problem = problem
+        super().__init__(
+            f"plugin {plugin!r}: {problem}. It must be installed beside Wheelspin and define a `Detector`."
+        )
 
 
 class TranscriptError(WheelspinError):

@@ -122,7 +122,7 @@ def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Run) -> N
     three = [("Bash", {"command": f"echo {number}"}) for number in range(3)]
     with ScriptedModel(lambda turn: three if turn < 4 else [("Frobnicate", {})] if turn < 16 else []) as model:
         claude(model)
-        assert "Loop detected: `Frobnicate` was called 10 times although there is no such tool" in model.heard()
+        assert "Loop detected: `Frobnicate` was called 10 times, but there is no tool of that name" in model.heard()
 
     assert home.records()[0]["calls"] == 24
 

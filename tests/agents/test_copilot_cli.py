@@ -126,7 +126,7 @@ def test_parallel_calls_and_unknown_tools_are_seen(home: Home, copilot: Copilot)
         copilot(model)
         shown = [result.text for result in model.shown()]
 
-    assert "Loop detected: `frobnicate` was called 3 times although there is no such tool" in shown[9]
+    assert "Loop detected: `frobnicate` was called 3 times, but there is no tool of that name" in shown[9]
     assert [number for number, text in enumerate(shown, 1) if text.startswith("Denied by preToolUse hook")] == [10, 11]
     (record,) = home.records()
     assert (record["calls"], record["blocks"]) == (11, 2)

@@ -101,7 +101,7 @@ def test_without_gemini_s_own_the_run_is_ended(home: Home, gemini: Callable[...,
     assert [number for number, (_, is_error) in enumerate(shown, 1) if is_error] == list(range(4, 10))
     last = next(line for line in ended.lines()[::-1] if line["type"] == "tool_result")
     assert last["error"]["type"] == "stop_execution"
-    assert "wheelspin: one blocked call followed another" in last["output"]
+    assert "wheelspin: 6 calls were blocked in a row" in last["output"]
     (record,) = home.records()
     assert (*_counts(record), record["code"], record["ended_at_call"]) == (10, 1, 7, "global_circuit_breaker", 10)
     assert _seen(_transcript(home)) == [("warn", 3, 1), ("block", 4, 6), ("abort", 10, 1)]

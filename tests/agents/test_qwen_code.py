@@ -159,7 +159,7 @@ def test_calls_that_are_never_asked_about_are_seen(home: Home, qwen: Callable[..
 
     told = [number for number, text in enumerate(texts) if "Loop detected" in text]
     assert told == [4, 9, 14]
-    assert "`frobnicate` was called 4 times although there is no such tool" in texts[4]
+    assert "`frobnicate` was called 4 times, but there is no tool of that name" in texts[4]
     assert "`read_file` has failed 4 times" in texts[9]
     assert texts[14].startswith('This "run_shell_command" invocation was denied by permission rules.')
     assert [_counts(record) for record in home.records()] == [(15, 2, 1)]

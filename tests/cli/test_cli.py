@@ -150,7 +150,7 @@ class TestReplay:
             "count": 2,
             "code": "generic_repeat",
             "reason": (
-                "`read` was called 2 times with the same arguments and gave the same outcome each time (limit 2); "
+                "`read` was called 2 times with the same arguments and returned the same result each time (limit 2); "
                 "this call is blocked."
             ),
         }
@@ -172,7 +172,7 @@ class TestReplay:
         _, out, _ = _run(capsys, "replay", "--config", config, SESSIONS / "openclaw.jsonl")
 
         assert "known-poll-no-progress: 3 of 3" in out
-        assert "note: `criticalThreshold` 20 can never be reached with 15 steps kept" in out
+        assert "note: `criticalThreshold` 20 can never be reached with 15 calls kept" in out
 
         _, out, _ = _run(capsys, "replay", "--config", config, "--agent", "Safe-Runner", SESSIONS / "openclaw.jsonl")
         assert "known-poll-no-progress: 4 of 4" in out
@@ -379,7 +379,7 @@ class TestExplain:
         assert "11 A1 warn generic-repeat: `A` was called 10 times" in text
         assert "Not said again yet." in text
         assert "| a compaction: the post-compaction guard is armed for 3 attempts" in text
-        assert "its outcome abort post-compaction-guard: after a compaction `A` was called 3 times" in text
+        assert "its outcome abort post-compaction-guard: after a compaction, `A` was called 3 times" in text
         assert "|! a compaction that fails arms nothing" in text
         assert "/ a new run: counts begin anew" in text
 

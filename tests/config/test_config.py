@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from wheelspin import Settings, load_config
 from wheelspin.config import config_from, key_of, schema
-from wheelspin.config._positions import Places
-from wheelspin.core.settings import DETECTORS, NUMBERS
+from wheelspin.config._positions import KeyPositions
+from wheelspin.core.detectors import DETECTORS
+from wheelspin.core.presets import NUMBERS
 from wheelspin.errors import ConfigError
 
 OPENCLAW = """
@@ -71,7 +72,7 @@ class TestOverlay:
 
         assert config.agents == ("safe-runner", "off", "newer")
         assert (settings.enabled, settings.history_size, settings.window_size) == (True, 40, 4)
-        assert (settings.ping_pong, settings.generic_repeat) == (False, True)
+        assert settings.switched_off == {"ping_pong"}
 
     def test_an_agent_lies_over_the_global_block_field_by_field(self, tmp_path: Path) -> None:
         """Also inside `detectors` and `postCompactionGuard`."""
@@ -79,7 +80,8 @@ class TestOverlay:
 
         assert (settings.enabled, settings.history_size) == (True, 40)
         assert (settings.warning_threshold, settings.critical_threshold) == (8, 16)
-        assert (settings.ping_pong, settings.generic_repeat, settings.window_size) == (False, False, 4)
+        assert settings.switched_off == {"ping_pong", "generic_repeat", "immediate_repeat"}
+        assert settings.window_size == 4
 
     @pytest.mark.parametrize("name", ["safe-runner", "SAFE-RUNNER", "  Safe-Runner\t"])
     def test_agent_ids_are_compared_trimmed_and_lower_cased(self, tmp_path: Path, name: str) -> None:
@@ -124,18 +126,18 @@ class TestOverlay:
 
     @given(
         st.dictionaries(
-            st.sampled_from([key_of(name) for name in NUMBERS if name != "window_size"]), st.integers(1, 99)
+            st.sampled_from([key_of(name) for name in NUMBERS["standard"] if name != "window_size"]), st.integers(1, 99)
         )
     )
     def test_every_number_that_is_given_is_taken_or_raised(self, block: dict[str, int]) -> None:
         """What a file sets is what holds, but for an order that has to be put right."""
         resolution = config_from(_block(block)).resolve()
 
-        for name in NUMBERS:
+        for name in NUMBERS["standard"]:
             key = key_of(name)
             if key in block:
                 value = getattr(resolution.settings, name)
-                assert value == block[key] or (value > block[key] and resolution.origins[name] == "raised")
+                assert value == block[key] or (value > block[key] and resolution.origins[key] == "raised")
 
 
 class TestOrigins:
@@ -144,11 +146,12 @@ class TestOrigins:
         origins = load_config(_file(tmp_path, OPENCLAW)).resolve("newer").origins
 
         assert origins["enabled"] == "agent"
-        assert origins["history_size"] == "global"
-        assert origins["critical_threshold"] == "default"
+        assert origins["historySize"] == "global"
+        assert origins["criticalThreshold"] == "default"
         assert set(origins) == {
-            *("enabled", "preset", "mode", *NUMBERS, *DETECTORS),
-            *("infrastructure_failures.warning_threshold", "infrastructure_failures.critical_threshold"),
+            *("enabled", "preset", "mode", *map(key_of, NUMBERS["standard"])),
+            *(key_of(detector.name) for detector in DETECTORS if detector.can_switch),
+            *("infrastructureFailures.warningThreshold", "infrastructureFailures.criticalThreshold"),
         }
 
     def test_what_a_preset_brings_says_so(self) -> None:
@@ -156,23 +159,26 @@ class TestOrigins:
         block = {"preset": "early", "warningThreshold": 9, "detectors": {"stagnation": {"criticalThreshold": 7}}}
         origins = config_from(_block(block)).resolve().origins
 
-        assert (origins["preset"], origins["warning_threshold"], origins["history_size"]) == (
+        assert (origins["preset"], origins["warningThreshold"], origins["historySize"]) == (
             "global",
             "global",
             "default",
         )
-        assert (origins["critical_threshold"], origins["immediate_repeat.critical_threshold"]) == ("preset", "preset")
-        assert origins["stagnation.critical_threshold"] == "global"
+        assert (origins["criticalThreshold"], origins["detectors.immediateRepeat.criticalThreshold"]) == (
+            "preset",
+            "preset",
+        )
+        assert origins["detectors.stagnation.criticalThreshold"] == "global"
 
     def test_a_raised_value_says_so(self) -> None:
         """Also where it was a default that had to give way."""
         origins = config_from(_block({"warningThreshold": 20})).resolve().origins
 
-        assert (origins["warning_threshold"], origins["critical_threshold"]) == ("global", "raised")
+        assert (origins["warningThreshold"], origins["criticalThreshold"]) == ("global", "raised")
 
     def test_notices_name_the_key_of_the_file(self) -> None:
         """What is raised, what is dead, and that a file sets nothing."""
-        dead = "can never be reached with 15 steps kept (history size)"
+        dead = "can never be reached with 15 calls kept (history size)"
         assert config_from(_block({"historySize": 15, "postCompactionGuard": {"windowSize": 1}})).resolve().notices == (
             "`postCompactionGuard.windowSize` raised from 1 to 2: one call cannot show a repeat",
             f"`criticalThreshold` 20 {dead}: no repeated call can be blocked",
@@ -355,7 +361,7 @@ class TestPlaces:
     def test_keys_are_found_whatever_they_are_written_as(self) -> None:
         """Comments, all kinds of quotes, escapes and lists do not confuse the lines."""
         text = "{ // {\n a: {'b': /* } */ [1, {c: '}\\'\"'},\n {d: 1}]},\n \"e\\u0066\": 'x\\\ny', g: .5,\n}"
-        lines = Places(text).lines
+        lines = KeyPositions(text).lines
 
         assert lines[("a",)] == 2
         assert lines[("a", "b", 1, "c")] == 2
@@ -384,6 +390,6 @@ class TestSchema:
         block = schema()["$defs"]["LoopDetection"]["properties"]
 
         assert {key: value["default"] for key, value in block.items() if value.get("type") == "integer"} == {
-            key_of(name): default for name, default in NUMBERS.items() if name != "window_size"
+            key_of(name): default for name, default in NUMBERS["standard"].items() if name != "window_size"
         }
         assert all(value["description"] for value in block.values())

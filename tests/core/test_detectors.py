@@ -15,7 +15,6 @@ from wheelspin import Settings
 from wheelspin.core import detectors
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.detectors.base import Detector
-from wheelspin.core.settings import DETECTORS as SWITCHES
 from wheelspin.testing import Played, check_detector, play
 
 FOLDER = Path(__file__).parent / "detectors"
@@ -71,11 +70,10 @@ def test_a_detector_keeps_the_laws_when_it_is_asked_alone(detector: Detector) ->
 
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
 def test_a_detector_is_named_after_its_file(detector: Detector) -> None:
-    """The id is the file's name in kebab case, the switch is the same in snake case."""
+    """The id is the file's name in kebab case."""
     module = Path(inspect.getfile(type(detector))).stem
 
     assert module == detector.id.replace("-", "_")
-    assert detector.switch in {"", module}
 
 
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
@@ -119,11 +117,6 @@ def test_every_file_of_the_family_is_listed() -> None:
 
     assert files == {detector.id.replace("-", "_") for detector in DETECTORS}
     assert files == {path.stem for path in FOLDER.glob("*.toml")}
-
-
-def test_every_switch_belongs_to_a_detector() -> None:
-    """The settings switch what there is to switch, and nothing else."""
-    assert set(SWITCHES) == {detector.switch for detector in DETECTORS} - {""}
 
 
 def test_a_detector_keeps_no_state() -> None:

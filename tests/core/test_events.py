@@ -8,14 +8,25 @@ from typing import Any
 
 import pytest
 
-from wheelspin import Action, Finding, Level, LoopEvent, Outcome, RunRecord, ToolCall, Verdict
+from wheelspin import (
+    Action,
+    EventKind,
+    Finding,
+    Level,
+    LoopEvent,
+    Outcome,
+    OutcomeKind,
+    RunRecord,
+    ToolCall,
+    Verdict,
+)
 from wheelspin.core.events import ALLOW
 
 FINDING = Finding("ping-pong", Level.WARNING, 10, 10, (b"b", b"a"))
 VALUES = [
     FINDING,
     Verdict(Action.WARN, FINDING, reason="r"),
-    LoopEvent("warning", code="ping_pong"),
+    LoopEvent(EventKind.WARNING, code="ping_pong"),
     RunRecord(calls=1),
 ]
 
@@ -35,13 +46,13 @@ def test_a_verdict_stops_from_block_on(action: str, stops: bool) -> None:
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_value_is_closed_to_change(value: Any) -> None:
+def test_a_value_is_immutable(value: Any) -> None:
     """What the guard hands out cannot be changed by who gets it."""
     name = value.__slots__[0]
 
-    with pytest.raises(AttributeError, match="not to be changed"):
+    with pytest.raises(AttributeError, match="immutable"):
         setattr(value, name, 1)
-    with pytest.raises(AttributeError, match="not to be changed"):
+    with pytest.raises(AttributeError, match="immutable"):
         delattr(value, name)
 
 
@@ -88,7 +99,7 @@ def test_calls_and_outcomes_are_equal_by_content() -> None:
 
     assert call == seen
     assert call != ToolCall("read", {"a": 2}, id="c1")
-    assert Outcome.error("x") == Outcome("error", "x")
+    assert Outcome.error("x") == Outcome(OutcomeKind.ERROR, "x")
     assert Outcome.error("x") != Outcome.result("x")
 
 
@@ -113,7 +124,7 @@ def test_an_exception_that_has_no_text_is_an_error_all_the_same() -> None:
 def test_an_event_has_the_fields_of_an_event() -> None:
     """A misspelled field is an error of ours that must not pass."""
     with pytest.raises(TypeError, match="wrong"):
-        LoopEvent("warning", wrong=1)
+        LoopEvent(EventKind.WARNING, wrong=1)
 
 
 def test_a_record_is_ended_when_it_has_a_code() -> None:

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from wheelspin import Action, Finding, Guard, LoopEvent, Outcome, RunRecord, Settings, ToolCall, Verdict
-from wheelspin.core.call_record import Step
-from wheelspin.core.call_records import sign
-from wheelspin.core.detectors.base import Detector
+from wheelspin.core.call_record import CallRecord
+from wheelspin.core.detectors.base import Detector, Rank
 from wheelspin.core.events import ALLOW
 from wheelspin.core.history import History
 from wheelspin.core.known_tools import TOOLS
@@ -69,7 +68,7 @@ class TestTexts:
         verdict = _repeat(Guard(), 21, tool="Read")[-1]
 
         assert verdict.reason == (
-            "`Read` was called 20 times with the same arguments and gave the same outcome each time (limit 20); "
+            "`Read` was called 20 times with the same arguments and returned the same result each time (limit 20); "
             "this call is blocked."
         )
         assert verdict.advice.startswith("Loop detected: `Read` was called 20 times")
@@ -136,7 +135,7 @@ class TestTexts:
                 guard.after(call, SAME)
 
         assert verdict.action == "abort"
-        assert "one blocked call followed another" in verdict.reason
+        assert "10 calls were blocked in a row, most recently" in verdict.reason
         assert verdict.finding is not None
         assert verdict.finding.signatures == ()
 
@@ -445,12 +444,12 @@ class TestRecord:
             count=30,
             threshold=30,
             reason=(
-                "`Read` was called 30 times with the same arguments and gave the same outcome each time (limit 30); "
+                "`Read` was called 30 times with the same arguments and returned the same result each time (limit 30); "
                 "the run is ended."
             ),
             ended_at_call=31,
             ended_at=1234.5,
-            signatures=(sign(ToolCall("Read", {"path": "/a"}), TOOLS)[1].hex(),),
+            signatures=(TOOLS.signed(ToolCall("Read", {"path": "/a"}))[1].hex(),),
         )
 
     def test_a_run_that_goes_on_has_no_code(self) -> None:
@@ -543,7 +542,7 @@ class TestLog:
 
         assert caplog.records[-1].name == "wheelspin.post_compaction_guard"
         assert caplog.records[-1].levelname == "ERROR"
-        assert "compaction_loop_persisted: after a compaction `read` was called 3 times" in caplog.text
+        assert "compaction_loop_persisted: after a compaction, `read` was called 3 times" in caplog.text
 
     def test_it_is_silent_where_logging_is_not_configured(self, capfd: pytest.CaptureFixture[str]) -> None:
         """A library does not write to the terminal of its user."""
@@ -564,16 +563,17 @@ class Crashing(Detector):
     """A detector with a bug."""
 
     id = "crashing"
-    switch = ""
+    observation = "`{tool}` was called"
+    alternatives = ("Do something else.",)
 
-    def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
         raise KeyError("SECRET-argument")
 
 
 class CrashingFirst(Crashing):
     """One that is asked first."""
 
-    first = True
+    rank = Rank.FIRST
 
 
 class TestFailure:

@@ -1,4 +1,4 @@
-"""The history: its running tallies are those of a scan over all its steps."""
+"""The history: its counters are those of a scan over all its records."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from wheelspin.core.call_record import Pattern, Step
+from wheelspin.core.call_record import BlockedPattern, CallRecord, Link
+from wheelspin.core.events import Finding, Level, OutcomeKind
 from wheelspin.core.history import History
+from wheelspin.core.outcome_status import OutcomeStatus
 from wheelspin.core.tools import Tool
 
 SIGNATURES = [b"A", b"B", b"C"]
@@ -26,8 +28,8 @@ class Answers(NamedTuple):
     streak: int
     misses: int
     alternation: int
-    blocked: Pattern | None
-    open_call: Step | None
+    blocked: BlockedPattern | None
+    open_call: CallRecord | None
     outcomes: int
     in_a_row: int
     stagnation: int
@@ -52,204 +54,227 @@ def _asked(history: History, signature: bytes) -> Answers:
 
 
 def _scanned(history: History, signature: bytes) -> Answers:
-    steps = list(history)
-    mine = [step for step in steps if step.signature == signature]
-    alive = sorted({step.pattern for step in steps if step.pattern is not None}, key=lambda pattern: pattern.born)
+    records = list(history)
+    mine = [record for record in records if record.signature == signature]
+    alive = sorted(
+        {record.blocked_by for record in records if record.blocked_by is not None},
+        key=lambda pattern: pattern.since_call,
+    )
     blocking = [pattern for pattern in alive if signature in pattern.signatures]
     return Answers(
         len(mine),
-        0 if _is_over(mine, steps) else _streak(mine, steps),
-        _misses([step for step in steps if step.tool == TOOLS[signature]]),
-        _alternation(steps, signature),
+        0 if _is_over(mine, records) else _streak(mine, records),
+        _misses([record for record in records if record.tool == TOOLS[signature]]),
+        _alternation(records, signature),
         blocking[0] if blocking else None,
-        next((step for step in reversed(mine) if step.kind == "open"), None),
-        len({step.outcome for step in mine if step.kind not in {"open", "veto"}}),
-        _in_a_row(steps, mine, signature),
-        _stagnation(steps, history.memory()[0]) + history.memory()[1],
-        _failing([step for step in steps if step.tool == TOOLS[signature]], _changed_at(steps)),
+        next((record for record in reversed(mine) if record.kind is None), None),
+        len({record.outcome for record in mine if record.kind not in {None, OutcomeKind.VETO}}),
+        _in_a_row(records, mine, signature),
+        _stagnation(records, history.carried_counts()[0]) + history.carried_counts()[1],
+        _failing([record for record in records if record.tool == TOOLS[signature]], _changed_at(records)),
         not mine
-        and not (steps and steps[-1].kin is not None)
-        and not any(_failing([step for step in steps if step.tool == tool], _changed_at(steps)) for tool in ("x", "y"))
-        and not any(_misses([step for step in steps if step.tool == tool]) for tool in ("x", "y"))
+        and not (records and records[-1].similarity_key is not None)
+        and not any(
+            _failing([record for record in records if record.tool == tool], _changed_at(records)) for tool in ("x", "y")
+        )
+        and not any(_misses([record for record in records if record.tool == tool]) for tool in ("x", "y"))
         and not any(pattern.signatures for pattern in alive),
     )
 
 
-def _streak(mine: list[Step], steps: list[Step]) -> int:
+def _of_tool(records: list[CallRecord], tool: str) -> list[CallRecord]:
+    return [record for record in records if record.tool == tool]
+
+
+def _streak(mine: list[CallRecord], records: list[CallRecord]) -> int:
     """Count the newest equal outcomes; a failure before something was changed is another story."""
-    changes = [step.number for step in steps if step.nature == "change"]
+    changes = [record.number for record in records if record.status is OutcomeStatus.MUTATION]
     streak, vetoes = 0, 0
-    told: Step | None = None
+    ran: CallRecord | None = None
     before = -1
-    for step in mine:
-        if step.kind == "open":
+    for record in mine:
+        if record.kind is None:
             continue
-        if step.kind == "veto":
+        if record.kind is OutcomeKind.VETO:
             streak, vetoes = streak + 1, vetoes + 1
         else:
-            anew = told is not None and told.nature == "failure" and any(before < at < step.number for at in changes)
-            equal = told is None or (step.outcome is not None and step.outcome == told.outcome)
+            anew = (
+                ran is not None
+                and ran.status is OutcomeStatus.FAILURE
+                and any(before < at < record.number for at in changes)
+            )
+            equal = ran is None or (record.outcome is not None and record.outcome == ran.outcome)
             streak = streak + 1 if equal and not anew else vetoes + 1
-            told, vetoes = step, 0
-        before = step.number
+            ran, vetoes = record, 0
+        before = record.number
     return streak
 
 
-def _changed_at(steps: list[Step]) -> int:
-    return max((step.number for step in steps if step.nature == "change"), default=-1)
+def _changed_at(records: list[CallRecord]) -> int:
+    return max((record.number for record in records if record.status is OutcomeStatus.MUTATION), default=-1)
 
 
-def _is_over(mine: list[Step], steps: list[Step]) -> bool:
+def _is_over(mine: list[CallRecord], records: list[CallRecord]) -> bool:
     """A call that failed before something was changed begins anew."""
-    settled = [step for step in mine if step.kind != "open"]
-    told = [step for step in settled if step.kind != "veto"]
-    return bool(told) and told[-1].nature == "failure" and settled[-1].number < _changed_at(steps)
+    resolved = [record for record in mine if record.kind is not None]
+    ran = [record for record in resolved if record.kind is not OutcomeKind.VETO]
+    return bool(ran) and ran[-1].status is OutcomeStatus.FAILURE and resolved[-1].number < _changed_at(records)
 
 
-def _in_a_row(steps: list[Step], mine: list[Step], signature: bytes) -> int:
+def _in_a_row(records: list[CallRecord], mine: list[CallRecord], signature: bytes) -> int:
     groups = []
-    for step in reversed(steps):
-        if step.signature != signature:
+    for record in reversed(records):
+        if record.signature != signature:
             break
-        groups.append(step.group)
-    return 0 if not groups or _is_over(mine, steps) else min(_streak(mine, steps), len(set(groups)))
+        groups.append(record.group)
+    return 0 if not groups or _is_over(mine, records) else min(_streak(mine, records), len(set(groups)))
 
 
-def _stagnation(steps: list[Step], passed: int) -> int:
-    """Count by the steps; what was new in a message whose step left the history, they do not tell."""
-    known = [step.message for step in steps[:passed]]
-    fresh = max([step.message for step in steps if step.kind != "open" and not step.is_stale] + known, default=-1)
-    return len({step.message for step in steps if step.is_stale and step.message > fresh})
+def _stagnation(records: list[CallRecord], passed: int) -> int:
+    """Count by the records; what was new in a message whose record left the history, they do not tell."""
+    known = [record.message for record in records[:passed]]
+    fresh = max(
+        [record.message for record in records if record.kind is not None and not record.is_stale] + known, default=-1
+    )
+    return len({record.message for record in records if record.is_stale and record.message > fresh})
 
 
-def _failing(of_tool: list[Step], changed_at: int) -> int:
+def _failing(of_tool: list[CallRecord], changed_at: int) -> int:
     groups: set[int] = set()
     way: bytes | None = None
-    for step in reversed(of_tool):
-        if step.kind == "open":
+    for record in reversed(of_tool):
+        if record.kind is None:
             continue
-        if step.kind == "veto":
+        if record.kind is OutcomeKind.VETO:
             continue
-        if step.kin is None or step.nature != "failure" or step.number < changed_at or way not in {None, step.kin}:
+        if (
+            record.similarity_key is None
+            or record.status is not OutcomeStatus.FAILURE
+            or record.number < changed_at
+            or way not in {None, record.similarity_key}
+        ):
             break
-        way = step.kin
-        groups.add(step.group)
+        way = record.similarity_key
+        groups.add(record.group)
     return len(groups)
 
 
-def _misses(of_tool: list[Step]) -> int:
+def _misses(of_tool: list[CallRecord]) -> int:
     misses = 0
-    for step in reversed(of_tool):
-        if step.is_miss():
+    for record in reversed(of_tool):
+        if record.is_miss:
             misses += 1
-        elif step.kind not in {"open", "veto"}:
+        elif record.kind not in {None, OutcomeKind.VETO}:
             break
     return misses
 
 
-def _alternation(steps: list[Step], signature: bytes) -> int:
-    if len(steps) < 2 or steps[-2].signature != signature or steps[-1].signature == signature:
+def _alternation(records: list[CallRecord], signature: bytes) -> int:
+    if len(records) < 2 or records[-2].signature != signature or records[-1].signature == signature:
         return 0
-    tail = [steps[-1], steps[-2]]
-    for step in reversed(steps[:-2]):
-        if step.signature != tail[-2].signature:
+    tail = [records[-1], records[-2]]
+    for record in reversed(records[:-2]):
+        if record.signature != tail[-2].signature:
             break
-        tail.append(step)
+        tail.append(record)
     tail.reverse()
     start = 0
     newest: dict[bytes, bytes | None] = {}
-    for place, step in enumerate(tail):
-        if step.kind in {"open", "veto"}:
+    for place, record in enumerate(tail):
+        if record.kind in {None, OutcomeKind.VETO}:
             continue
-        if step.signature in newest:
-            before = newest[step.signature]
-            if step.outcome is None or before is None or step.outcome != before:
+        if record.signature in newest:
+            before = newest[record.signature]
+            if record.outcome is None or before is None or record.outcome != before:
                 start = place
-        newest[step.signature] = step.outcome
+        newest[record.signature] = record.outcome
     return len(tail) - start + 1
 
 
 class HistoryMachine(RuleBasedStateMachine):
-    """Adds steps and outcomes in any order, and holds every tally against a scan."""
+    """Adds records and outcomes in any order, and holds every counter against a scan."""
 
     def __init__(self) -> None:
         super().__init__()
         self.history = History(8)
-        self.patterns: list[Pattern] = []
+        self.patterns: list[BlockedPattern] = []
         self.added = 0
         self.turn = 0
 
-    def _step(self, signature: bytes, call_id: str | None = None) -> Step:
+    def _record(self, signature: bytes, call_id: str | None = None) -> CallRecord:
         self.added += 1
-        return Step(Tool(TOOLS[signature]), signature, call_id)
+        return CallRecord(Tool(TOOLS[signature]), signature, call_id)
 
     @rule(
         signature=st.sampled_from(SIGNATURES),
         call_id=st.sampled_from([None, "c", "d"]),
-        bond=st.sampled_from([0, 0, 1, 2]),
+        link=st.sampled_from([Link.ALONE, *Link]),
     )
-    def ask(self, signature: bytes, call_id: str | None, bond: int) -> None:
-        self.history.append(self._step(signature, call_id), bond)
+    def ask(self, signature: bytes, call_id: str | None, link: Link) -> None:
+        self.history.append(self._record(signature, call_id), link)
 
     @rule(sides=st.sampled_from([2, 3]))
     def ask_in_turn(self, sides: int) -> None:
         self.turn += 1
-        self.history.append(self._step(SIGNATURES[self.turn % sides]))
+        self.history.append(self._record(SIGNATURES[self.turn % sides]))
 
     @rule(
         signature=st.sampled_from(SIGNATURES),
-        kind=st.sampled_from(["result", "unknown_tool"]),
+        kind=st.sampled_from([OutcomeKind.RESULT, OutcomeKind.UNKNOWN_TOOL]),
         outcome=st.sampled_from(OUTCOMES),
     )
-    def add_whole(self, signature: bytes, kind: str, outcome: bytes | None) -> None:
-        step = self._step(signature)
-        step.kind, step.outcome = kind, outcome
-        self.history.append(step)
+    def add_whole(self, signature: bytes, kind: OutcomeKind, outcome: bytes | None) -> None:
+        record = self._record(signature)
+        record.kind, record.outcome = kind, outcome
+        self.history.append(record)
 
     @rule(
         signature=st.sampled_from(SIGNATURES),
         data=st.data(),
-        detector=st.sampled_from(["ping-pong", "unknown-tool-repeat"]),
+        is_miss=st.booleans(),
     )
-    def veto(self, signature: bytes, data: Any, detector: str) -> None:
-        step = self._step(signature)
+    def veto(self, signature: bytes, data: Any, *, is_miss: bool) -> None:
+        record = self._record(signature)
         if self.patterns and data.draw(st.booleans()):
             pattern = data.draw(st.sampled_from(self.patterns))
         else:
             signatures = data.draw(st.lists(st.sampled_from(SIGNATURES), unique=True))
-            pattern = Pattern(detector, 2, tuple(signatures), 2, self.added)
+            finding = Finding("ping-pong", Level.CRITICAL, 2, 2, tuple(signatures))
+            pattern = BlockedPattern(finding, finding.signatures, self.added, is_miss=is_miss)
             self.patterns.append(pattern)
-        step.kind, step.pattern, step.is_stale = "veto", pattern, True
-        self.history.append(step)
+        record.kind, record.blocked_by, record.is_stale = OutcomeKind.VETO, pattern, True
+        self.history.append(record)
 
-    @precondition(lambda self: any(step.kind == "open" for step in self.history))
+    @precondition(lambda self: any(record.kind is None for record in self.history))
     @rule(
         data=st.data(),
-        kind=st.sampled_from(["result", "result", "error", "unknown_tool"]),
+        kind=st.sampled_from([OutcomeKind.RESULT, OutcomeKind.RESULT, OutcomeKind.ERROR, OutcomeKind.UNKNOWN_TOOL]),
         outcome=st.sampled_from(OUTCOMES),
-        nature=st.sampled_from(["", "", "failure", "change"]),
+        status=st.sampled_from([*[OutcomeStatus.SUCCESS] * 2, OutcomeStatus.FAILURE, OutcomeStatus.MUTATION]),
     )
-    def answer(self, data: Any, kind: str, outcome: bytes | None, nature: str) -> None:
-        step = data.draw(st.sampled_from([step for step in self.history if step.kind == "open"]))
-        seen = [other.outcome for other in self.history if other.signature == step.signature and other.kind != "open"]
-        kin = outcome if nature == "failure" else None
-        self.history.resolve(step, kind, outcome, nature, kin)
-        assert step.is_stale == (nature != "change" and outcome is not None and outcome in seen)
+    def answer(self, data: Any, kind: OutcomeKind, outcome: bytes | None, status: OutcomeStatus) -> None:
+        record = data.draw(st.sampled_from([record for record in self.history if record.kind is None]))
+        seen = [
+            other.outcome for other in self.history if other.signature == record.signature and other.kind is not None
+        ]
+        similarity_key = outcome if status is OutcomeStatus.FAILURE else None
+        self.history.record_outcome(record, kind, outcome, status, similarity_key)
+        assert record.is_stale == (status is not OutcomeStatus.MUTATION and outcome is not None and outcome in seen)
 
-    @precondition(lambda self: any(step.kind == "open" for step in self.history))
+    @precondition(lambda self: any(record.kind is None for record in self.history))
     @rule(data=st.data(), signature=st.sampled_from(SIGNATURES))
     def run_with_other_arguments(self, data: Any, signature: bytes) -> None:
-        step = data.draw(st.sampled_from([step for step in self.history if step.kind == "open"]))
-        step.known = Tool(TOOLS[signature])
-        self.history.sign(step, signature)
+        record = data.draw(st.sampled_from([record for record in self.history if record.kind is None]))
+        record.known = Tool(TOOLS[signature])
+        self.history.change_signature(record, signature)
 
-    @precondition(lambda self: any(step.kind == "open" for step in self.history))
+    @precondition(lambda self: any(record.kind is None for record in self.history))
     @rule(data=st.data())
     def forget(self, data: Any) -> None:
-        self.history.forget(data.draw(st.sampled_from([step for step in self.history if step.kind == "open"])))
+        self.history.remove(data.draw(st.sampled_from([record for record in self.history if record.kind is None])))
 
     @invariant()
-    def tallies_equal_a_scan(self) -> None:
+    def counters_equal_a_scan(self) -> None:
         for signature in SIGNATURES:
             scanned, asked = _scanned(self.history, signature), _asked(self.history, signature)
             assert scanned == asked, [
@@ -257,8 +282,10 @@ class HistoryMachine(RuleBasedStateMachine):
             ]
 
     @invariant()
-    def a_history_of_the_same_steps_says_the_same(self) -> None:
-        again = History(self.history.size, [copy.copy(step) for step in self.history], self.history.memory())
+    def a_history_of_the_same_records_says_the_same(self) -> None:
+        again = History(
+            self.history.size, [copy.copy(record) for record in self.history], self.history.carried_counts()
+        )
         for signature in SIGNATURES:
             assert _asked(self.history, signature)._replace(open_call=None) == _asked(again, signature)._replace(
                 open_call=None
@@ -273,27 +300,27 @@ class SmallHistoryMachine(HistoryMachine):
         self.history = History(2)
 
 
-TestTallies = HistoryMachine.TestCase
-TestTalliesOfASmallHistory = SmallHistoryMachine.TestCase
+TestCounters = HistoryMachine.TestCase
+TestCountersOfASmallHistory = SmallHistoryMachine.TestCase
 
 
 @given(size=st.integers(1, 5), count=st.integers(0, 20))
-def test_the_newest_steps_are_kept_in_order(size: int, count: int) -> None:
-    """A ring of any size holds the newest steps, oldest first."""
+def test_the_newest_records_are_kept_in_order(size: int, count: int) -> None:
+    """A ring of any size holds the newest records, oldest first."""
     history = History(size)
-    steps = [Step(Tool("x"), bytes([number])) for number in range(count)]
-    for step in steps:
-        history.append(step)
+    records = [CallRecord(Tool("x"), bytes([number])) for number in range(count)]
+    for record in records:
+        history.append(record)
 
-    assert list(history) == steps[-size:]
+    assert list(history) == records[-size:]
     assert len(history) == min(size, count)
-    assert history.newest is (steps[-1] if steps else None)
+    assert history.newest is (records[-1] if records else None)
 
 
-def test_a_call_id_finds_its_newest_step_for_as_long_as_it_is_kept() -> None:
-    """Ids that are used again mean the newest call; those of dropped steps are forgotten."""
+def test_a_call_id_finds_its_newest_record_for_as_long_as_it_is_kept() -> None:
+    """Ids that are used again mean the newest call; those of dropped records are forgotten."""
     history = History(2)
-    first, second, third = (Step(Tool("x"), b"A", call_id) for call_id in ("c", "c", "d"))
+    first, second, third = (CallRecord(Tool("x"), b"A", call_id) for call_id in ("c", "c", "d"))
     history.append(first)
     history.append(second)
     assert history.calls == {"c": second}
@@ -301,37 +328,37 @@ def test_a_call_id_finds_its_newest_step_for_as_long_as_it_is_kept() -> None:
     history.append(third)
     assert history.calls == {"c": second, "d": third}
 
-    history.append(Step(Tool("x"), b"A"))
+    history.append(CallRecord(Tool("x"), b"A"))
     assert history.calls == {"d": third}
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
-def test_settled_asks_for_outcomes_of_the_newest_steps(count: int) -> None:
-    """More steps than there are cannot be settled."""
+def test_all_resolved_asks_for_outcomes_of_the_newest_records(count: int) -> None:
+    """More records than there are cannot all have an outcome."""
     history = History(8)
-    for kind in ("open", "result", "veto"):
-        step = Step(Tool("x"), b"A")
-        step.kind = kind
-        history.append(step)
+    for kind in (None, OutcomeKind.RESULT, OutcomeKind.VETO):
+        record = CallRecord(Tool("x"), b"A")
+        record.kind = kind
+        history.append(record)
 
-    assert history.settled(count) == (count <= 2)
+    assert history.all_resolved(count) == (count <= 2)
 
 
 def test_a_failure_before_a_success_of_the_same_group_leaves_the_chain_alone() -> None:
     """Calls asked for together may end in any way and order: what failed before the tool worked is not of the chain."""
     history = History(4)
-    steps = [Step(Tool("x"), bytes([number])) for number in range(4)]
-    for number, step in enumerate(steps):
-        history.append(step, bond=int(number > 0))
-    history.resolve(steps[1], "error", b"failed", "failure", b"way")
-    history.resolve(steps[2], "result", b"text")
-    history.resolve(steps[3], "error", b"failed", "failure", b"way")
+    records = [CallRecord(Tool("x"), bytes([number])) for number in range(4)]
+    for number, record in enumerate(records):
+        history.append(record, link=Link.SAME_GROUP if number else Link.ALONE)
+    history.record_outcome(records[1], OutcomeKind.ERROR, b"failed", OutcomeStatus.FAILURE, b"way")
+    history.record_outcome(records[2], OutcomeKind.RESULT, b"text")
+    history.record_outcome(records[3], OutcomeKind.ERROR, b"failed", OutcomeStatus.FAILURE, b"way")
     for number in range(4, 7):
-        history.append(Step(Tool("x"), bytes([number])))
+        history.append(CallRecord(Tool("x"), bytes([number])))
 
     chain = history.failing("x")
     assert chain is not None
-    assert chain.signatures == {steps[3].signature: 1}
+    assert chain.signatures == {records[3].signature: 1}
 
 
 CALLS = st.tuples(st.sampled_from(SIGNATURES), st.sampled_from([b"1", b"1", b"1", b"2"]))
@@ -345,11 +372,11 @@ def test_messages_that_bring_nothing_new_count_on_when_they_have_left_the_histor
     history = History(size)
     row = 0
     for message in messages:
-        steps = [Step(Tool(TOOLS[signature]), signature) for signature, _ in message]
-        for place, step in enumerate(steps):
-            history.append(step, 2 * int(place > 0))
-        for step, (_, outcome) in zip(steps, message, strict=True):
-            history.resolve(step, "result", outcome)
-        row = row + 1 if all(step.is_stale for step in steps) else 0
+        records = [CallRecord(Tool(TOOLS[signature]), signature) for signature, _ in message]
+        for place, record in enumerate(records):
+            history.append(record, Link.SAME_MESSAGE if place else Link.ALONE)
+        for record, (_, outcome) in zip(records, message, strict=True):
+            history.record_outcome(record, OutcomeKind.RESULT, outcome)
+        row = row + 1 if all(record.is_stale for record in records) else 0
 
         assert history.stagnation == row

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.core.strategies import SETTINGS, Answer, Ask, Happening, Host, streams
 from tests.core.test_fingerprint import ANYTHING, Hostile
 from wheelspin import Guard, Outcome, Settings, ToolCall
-from wheelspin.core.settings import NUMBERS
+from wheelspin.core.presets import NUMBERS
 
 MANY = settings(max_examples=2 * settings().max_examples)
 
@@ -117,7 +117,7 @@ def test_observing_gives_the_verdicts_of_enforcing_up_to_the_first_stop(
     stream: list[Happening], given_settings: Settings, preset: str
 ) -> None:
     """Nothing is ever changed: no call is stopped, and no advice is given."""
-    numbers = {name: getattr(given_settings, name) for name in NUMBERS} if preset == "standard" else {}
+    numbers = {name: getattr(given_settings, name) for name in NUMBERS["standard"]} if preset == "standard" else {}
     hosts = [
         Host(Guard(Settings(given_settings.enabled, preset=preset, mode=mode, **numbers)))
         for mode in ("enforce", "observe")
@@ -213,7 +213,7 @@ def test_no_input_raises(arguments: Any, result: Any, name: Any) -> None:
 
 @given(st.integers(1, 12), st.integers(0, 30))
 def test_memory_is_bounded(size: int, repeats: int) -> None:
-    """However long a run is, no more than its newest steps are kept, and nothing grows beside them."""
+    """However long a run is, no more than its newest calls are kept, and nothing grows beside them."""
     guard = Guard(Settings(enabled=True, history_size=size))
     for number in range(100 + repeats):
         call = ToolCall("read", {"n": number % (size + 3)}, id=f"c{number}")
@@ -221,5 +221,5 @@ def test_memory_is_bounded(size: int, repeats: int) -> None:
             guard.after(call, Outcome.result(number % 2))
 
     ((*_, run),) = guard.dump()["runs"]
-    assert len(run["steps"]) <= size
-    assert all(len(run[kept]) <= size for kept in ("said", "told", "rewritten", "patterns"))
+    assert len(run["records"]) <= size
+    assert all(len(run[kept]) <= size for kept in ("warned", "pending", "rewritten", "patterns"))

@@ -24,9 +24,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
         30,
         3,
     )
-    assert settings.generic_repeat
-    assert settings.known_poll_no_progress
-    assert settings.ping_pong
+    assert settings.switched_off == frozenset()
     assert settings.notices == ()
 
 
@@ -87,7 +85,7 @@ def test_a_threshold_that_can_never_be_reached_is_a_notice(given: dict[str, Any]
     notices = _notices(**given)
 
     assert set(notices) == dead
-    assert all("steps kept" in text or "raised" in text for text in notices.values())
+    assert all("calls kept" in text or "raised" in text for text in notices.values())
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "10", True, float("nan"), float("inf")])
@@ -135,17 +133,17 @@ def test_thresholds_of_one_detector_in_the_wrong_order_are_raised_with_a_notice(
     """As the shared ones are; the notice names the detector."""
     settings = Settings(enabled=True, detectors={"ping_pong": {"warning_threshold": 10, "critical_threshold": 5}})
 
-    assert settings.limits_of("ping_pong") == (10, 11)
+    assert settings.thresholds["ping_pong"] == (10, 11)
     assert [(notice.setting, "raised from 5 to 11" in notice.text) for notice in settings.notices] == [
         ("ping_pong", True)
     ]
 
 
-def test_outages_have_limits_of_their_own() -> None:
+def test_outages_have_thresholds_of_their_own() -> None:
     """And no switch: they are told from loops, not detected."""
     settings = Settings(enabled=True, infrastructure_failures={"warning_threshold": 3, "critical_threshold": 6})
 
-    assert settings.limits_of("infrastructure_failures") == (3, 6)
+    assert settings.outage_thresholds == (3, 6)
     with pytest.raises(ValueError, match="has no 'enabled'"):
         Settings(infrastructure_failures={"enabled": False})
 

@@ -75,11 +75,15 @@ def test_a_block_counts_for_its_failure_when_the_failures_themselves_are_forgott
         {},
         [],
         {"version": 1, "sessions": [], "runs": []},
-        {"version": 3},
-        {"version": 3, "sessions": [[1]], "runs": []},
-        {"version": 3, "sessions": [], "runs": [[None, None, "r", {"steps": 1}]]},
-        {"version": 3, "sessions": [], "runs": [[None, None, "r", None]]},
-        *(_changed("runs", 0, 3, key, "1") for key in ("calls", "warnings", "blocks", "vetoes")),
+        {"version": 4, "sessions": [], "runs": []},
+        {"version": 5},
+        {"version": 5, "sessions": [[1]], "runs": []},
+        {"version": 5, "sessions": [], "runs": [[None, None, "r", {"records": 1}]]},
+        {"version": 5, "sessions": [], "runs": [[None, None, "r", None]]},
+        *(_changed("runs", 0, 3, "plain", key, "1") for key in ("calls", "warnings", "blocks", "blocked_in_a_row")),
+        _changed("runs", 0, 3, "records", 0, 2, "no kind"),
+        _changed("runs", 0, 3, "records", 0, 8, "no status"),
+        _changed("runs", 0, 3, "records", 1, 11, 7),
         *(_changed("sessions", 0, 2, key, None) for key in ("prompts", "compactions", "window")),
         _changed("runs", 0, 3, "ended", 3, 0, None),
     ],
@@ -94,9 +98,9 @@ def test_what_is_no_state_is_refused_and_nothing_is_lost(state: Any) -> None:
 
 
 def test_a_state_may_be_taken_over_with_a_shorter_history() -> None:
-    """The newest steps are kept."""
+    """The newest records are kept."""
     guard = Guard(Settings(enabled=True, history_size=5))
     guard.load(_used().dump())
 
     ((*_, run),) = guard.dump()["runs"]
-    assert len(run["steps"]) == 5
+    assert len(run["records"]) == 5

@@ -92,7 +92,7 @@ def test_calls_of_one_message_each_get_one_result(tmp_path: Path) -> None:
 
     assert len({result["tool_use_id"] for result, _ in results}) == len(results) == 24
     assert sorted(result["content"] for result, _ in results[:3]) == ["0", "1", "2"]
-    assert "`Frobnicate` was called 10 times although there is no such tool" in results[22][1]
+    assert "`Frobnicate` was called 10 times, but there is no tool of that name" in results[22][1]
     assert [record.calls for record in guard.records()] == [24]
 
 

@@ -134,7 +134,7 @@ def test_a_tool_that_is_not_there_is_seen_although_it_is_never_asked_about() -> 
 
     first = next(number for number, reply in enumerate(replies) if reply)
     assert first == 10
-    assert "no such tool" in replies[first]["hookSpecificOutput"]["additionalContext"]
+    assert "no tool of that name" in replies[first]["hookSpecificOutput"]["additionalContext"]
     assert replies[-1]["continue"] is False
 
 

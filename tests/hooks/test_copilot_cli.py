@@ -171,7 +171,7 @@ def test_a_tool_that_is_not_there_is_told_of() -> None:
 
     first = next(number for number, reply in enumerate(replies) if reply)
     assert first == 10
-    assert "no such tool" in replies[first]["permissionDecisionReason"]
+    assert "no tool of that name" in replies[first]["permissionDecisionReason"]
 
 
 def test_parallel_calls_may_finish_in_any_order() -> None:

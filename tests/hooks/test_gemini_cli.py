@@ -73,7 +73,7 @@ def test_a_loop_is_warned_about_denied_and_ended_although_no_two_results_have_th
     assert replies[3][0]["reason"].startswith("Loop detected: `run_shell_command` was called 3 times in a row")
     assert all("continue" not in before for before, _ in replies[3:9])
     assert (replies[9][0]["continue"], replies[9][0]["decision"]) == (False, "deny")
-    assert replies[9][0]["stopReason"].startswith("wheelspin: one blocked call followed another")
+    assert replies[9][0]["stopReason"].startswith("wheelspin: 6 calls were blocked in a row")
 
 
 def test_the_warning_of_a_failure_is_added_to_its_message() -> None:

@@ -129,7 +129,9 @@ def test_a_tool_that_is_not_there_goes_by_the_name_that_was_asked_for() -> None:
 
     assert replies[:10] == [None] * 10
     assert replies[10] is not None
-    assert replies[10]["advice"].startswith("Loop detected: `fly` was called 10 times although there is no such tool")
+    assert replies[10]["advice"].startswith(
+        "Loop detected: `fly` was called 10 times, but there is no tool of that name"
+    )
 
 
 def test_parallel_calls_may_finish_in_any_order(home: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_loop_is_warned_about_denied_and_ended_before_the_next_request() -> No
     assert all(before and after is None and checked is None for before, after, checked in replies[3:9])
     assert replies[9][0]["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert replies[9][1:] == (None, {"continue": False, "stopReason": replies[9][2]["stopReason"]})
-    assert replies[9][2]["stopReason"].startswith("wheelspin: one blocked call followed another")
+    assert replies[9][2]["stopReason"].startswith("wheelspin: 6 calls were blocked in a row")
     (record,) = _records()
     assert (record["calls"], record["warnings"], record["blocks"], record["ended_at_call"]) == (10, 1, 7, 10)
 
@@ -135,7 +135,7 @@ def test_only_a_compaction_that_succeeded_arms() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "advice"),
     [
-        ("tool_not_registered", 'Tool "frobnicate" not found.', "called 4 times although there is no such tool"),
+        ("tool_not_registered", 'Tool "frobnicate" not found.', "called 4 times, but there is no tool of that name"),
         ("execution_denied", "This invocation was denied by permission rules.", "has failed"),
     ],
 )

@@ -13,8 +13,8 @@ from pydantic.alias_generators import to_camel
 from tests.conftest import shared
 from wheelspin import Guard, Outcome, Settings, ToolCall, ToolTable, Verdict
 from wheelspin.config import config_from
+from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.core.settings import DETECTORS, DOCUMENTED
 
 TRACES = sorted(shared("golden").glob("*.jsonl"))
 DEVIATIONS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent / "golden_deviations.json").read_text())
@@ -46,7 +46,8 @@ def _settings(head: dict[str, Any], *, documented: bool) -> Settings:
     """Give the trace's settings, with all detectors or with the documented ones alone."""
     config = copy.deepcopy(_config(head))
     if documented:
-        off = {to_camel(name): False for name in DETECTORS if name not in DOCUMENTED}
+        beyond = [detector for detector in DETECTORS if detector.can_switch and not detector.is_documented]
+        off = {to_camel(detector.name): False for detector in beyond}
         block = config.setdefault("tools", {}).setdefault("loopDetection", {})
         block["detectors"] = block.get("detectors", {}) | off
     return config_from(config).for_agent(head.get("agent"))

@@ -53,5 +53,5 @@ def test_a_state_that_is_damaged_begins_anew_and_is_told() -> None:
     sessions = Sessions(store, Settings(enabled=True), damaged=told.append)
 
     assert sessions.act(Key("codex", "s"), _ask).action == "allow"
-    assert told == ["codex session s: this is no state of a guard, or one of another version; it begins anew"]
+    assert told == ["codex session s: this is not the state of a guard, or that of another version; it begins anew"]
     assert store.runs()[0].record["calls"] == 1

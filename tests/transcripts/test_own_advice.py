@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wheelspin import Action
-from wheelspin.core.advice import advice_on
+from wheelspin.core.advice import Advisor
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import Finding, Level
 from wheelspin.wire.advice import OPENING, is_refusal, without_advice
@@ -16,7 +16,8 @@ def test_every_advice_begins_alike_and_tells_whether_the_call_was_run(action: Ac
     """Of whatever detector, the first as the second."""
     for detector in DETECTORS:
         for given in (0, 1):
-            advice = advice_on(Finding(detector.id, Level.CRITICAL, 20, 20, (b"a",)), action, "read", given)
+            finding = Finding(detector.id, Level.CRITICAL, 20, 20, (b"a",))
+            advice = Advisor(DETECTORS).advice(action, finding, "read", given)
             assert advice.startswith(OPENING)
             assert is_refusal(advice) is (action is not Action.WARN)
             assert is_refusal(f"hi\n\n{advice}") is (action is not Action.WARN)
@@ -29,7 +30,7 @@ def test_every_advice_begins_alike_and_tells_whether_the_call_was_run(action: Ac
         "This call was not run",
         "x This call was not run.\n\nLoop detected: y",
         "the log:\n\nLoop detected: in the graph",
-        "hi\nLoop detected: y. Calling it once more will not change that.",
+        "hi\nLoop detected: y. Calling it again will not change that.",
     ],
 )
 def test_what_a_tool_says_is_none_of_it(text: str) -> None:
@@ -40,6 +41,6 @@ def test_what_a_tool_says_is_none_of_it(text: str) -> None:
 
 def test_what_stands_after_it_is_not_taken_away() -> None:
     """What a tool printed of an advice, and more, is its own."""
-    text = "hi\n\nLoop detected: y. Calling it once more will not change that.\nand on"
+    text = "hi\n\nLoop detected: y. Calling it again will not change that.\nand on"
 
     assert without_advice(text) == text

@@ -13,7 +13,7 @@ from wheelspin.transcripts import reader_for
 from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
 from wheelspin.transcripts.files import TranscriptFile
 
-ADVICE = "\n\nLoop detected: `x` was called 2 times. Calling it once more will not change that."
+ADVICE = "\n\nLoop detected: `x` was called 2 times. Calling it again will not change that."
 PICTURE = [{"inlineData": {"mimeType": "image/png", "data": "aaaa"}}]
 SIDE: dict[str, Any] = {"isSidechain": True, "agentId": "helper-c0"}
 

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
-from wheelspin.core.advice import shown
+from wheelspin.core.advice import printable_name
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
@@ -114,7 +114,7 @@ class Run:
         watch = Watch(self.guard, self.made(tool, arguments, id))
         if watch.verdict.stops:
             return _refused(watch)
-        answer = f"There is no tool `{shown(tool)}`."
+        answer = f"There is no tool `{printable_name(tool)}`."
         return str(with_advice(answer, watch.returned(lambda: Outcome.unknown_tool(answer))))
 
     def compacted(self) -> None:

@@ -17,7 +17,7 @@ from litellm.proxy._types import ProxyException
 from wheelspin.core.events import Verdict
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.log import log
-from wheelspin.core.notifications import crash_of, tell
+from wheelspin.core.notifications import Notifier, crash_event
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
 from wheelspin.core.tools import ToolTable
@@ -66,7 +66,7 @@ class WheelspinCallback(CustomLogger):
         super().__init__()
         self.settings = Settings(enabled=True) if settings is None else settings
         self.tools = tools
-        self._listeners = (log, *listeners)
+        self._notifier = Notifier((log, *listeners), lambda part, crash: log(crash_event(part, crash)))
 
     def __init_subclass__(cls) -> None:
         """Have the hook in the class itself: LiteLLM calls no hook that is inherited."""
@@ -96,11 +96,12 @@ class WheelspinCallback(CustomLogger):
             session = session if isinstance(session, str) else None
             return advise(data, self.settings, tools=self.tools, session_id=session)
         except Exception as crash:
-            self._tell(crash_of("the guard", crash))
+            self._tell(crash_event("the guard", crash))
             return None
 
     def _tell(self, *events: LoopEvent) -> None:
-        tell([*events], self._listeners, lambda part, crash: log(crash_of(part, crash)))
+        self._notifier.pending += events
+        self._notifier.notify()
 
 
 def _refusal(ending: Verdict) -> ProxyException:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from wheelspin.config import Config, config_from, load_config
-from wheelspin.core.presets import PRESETS
+from wheelspin.core.presets import NUMBERS
 from wheelspin.errors import ConfigError, Fault
 from wheelspin.replay.compare import Side
 
@@ -53,15 +53,15 @@ def sides_of(options: argparse.Namespace) -> tuple[tuple[Side, Side], str | None
 
 
 def _preset_or_file(name: str) -> Config:
-    if name in PRESETS:
+    if name in NUMBERS:
         return config_from({"tools": {"loopDetection": {"enabled": True, "preset": name}}}, name)
     try:
         is_missing = not Path(name).exists()
     except OSError:
         is_missing = False
     if is_missing:
-        close = get_close_matches(name, PRESETS, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"name a file, or a preset: {', '.join(PRESETS)}"
+        close = get_close_matches(name, NUMBERS, n=1)
+        hint = f"did you mean `{close[0]}`?" if close else f"name a file, or a preset: {', '.join(NUMBERS)}"
         raise ConfigError(name, [Fault("", "there is no such file, and no such preset", hint=hint)])
     return load_config(name)
 

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from wheelspin.cli._options import add_config_to, config_of
 from wheelspin.cli._table import print_table
-from wheelspin.config import config_from, key_of, load_config, schema, values_of
+from wheelspin.config import config_from, load_config, schema, values_of
 from wheelspin.core.hints import ToolHint
 
 __all__ = ["add_to"]
@@ -29,17 +29,19 @@ def add_to(verbs: Any) -> None:
     check = actions.add_parser("check", help="report every fault of a file at once")
     check.add_argument("file", type=Path, metavar="FILE")
     check.set_defaults(run=_check)
-    actions.add_parser("schema", help="print the JSON Schema of a configuration, for editors").set_defaults(run=_schema)
+    describe = actions.add_parser("schema", help="print the JSON Schema of a configuration, for editors")
+    describe.add_argument("--config", type=Path, metavar="FILE", help="a configuration whose plugins it includes")
+    describe.set_defaults(run=_schema)
 
 
 def _show(options: argparse.Namespace) -> int:
     config, agent = config_of(options)
     resolution = (config or config_from({}, "the defaults")).resolve(agent)
-    values = {key_of(name): value for name, value in values_of(resolution.settings).items()}
-    origins = {key_of(name): origin for name, origin in resolution.origins.items()}
-    for name, hint in resolution.settings.tool_hints:
-        values[f"toolHints.{name}"] = _declared(hint)
-        origins[f"toolHints.{name}"] = resolution.origins[f"tool_hints.{name}"]
+    values = {
+        key: _declared(value) if isinstance(value, ToolHint) else value
+        for key, value in values_of(resolution.settings).items()
+    }
+    origins = resolution.origins
     notices = resolution.notices if config else ()
     if options.json:
         document = {
@@ -67,8 +69,8 @@ def _check(options: argparse.Namespace) -> int:
     return 0
 
 
-def _schema(_: argparse.Namespace) -> int:
-    json.dump(schema(), sys.stdout, indent=2)
+def _schema(options: argparse.Namespace) -> int:
+    json.dump(schema(load_config(options.config) if options.config else None), sys.stdout, indent=2)
     print()
     return 0
 

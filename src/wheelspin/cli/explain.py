@@ -11,9 +11,10 @@ from wheelspin.cli._options import add_config_to, config_of
 from wheelspin.cli._table import print_table
 from wheelspin.core.events import Action, Outcome, Verdict
 from wheelspin.core.identifiers import read_json
-from wheelspin.core.known_tools import TOOLS, counted
+from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.masks import masked_kinds
-from wheelspin.core.outcome_status import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
+from wheelspin.core.outcome_reading import comparable
+from wheelspin.core.outcome_status import SUCCESSFUL, OutcomeStatus, status_of
 from wheelspin.core.settings import Settings
 from wheelspin.notation import NOTATION, Played, play
 
@@ -52,13 +53,13 @@ def _run(options: argparse.Namespace) -> int:
 _DESCRIPTION = """\
 Show what the guard says to a trajectory, call by call, or with --outcome what of an outcome is compared: two outcomes
 that are compared as the same are no progress."""
-_NATURES = {
-    SUCCESS: "a success",
-    CHANGE: "a success of a tool that is declared to change something",
-    FAILURE: "a failure",
-    OUTAGE: "an outage of what stands behind the tool",
-    REFUSAL: "somebody said no",
-    WAITING: "it is not done yet",
+_STATUSES = {
+    OutcomeStatus.SUCCESS: "a success",
+    OutcomeStatus.MUTATION: "a success of a tool that is declared to change something",
+    OutcomeStatus.FAILURE: "a failure",
+    OutcomeStatus.OUTAGE: "an outage of what stands behind the tool",
+    OutcomeStatus.REFUSAL: "somebody said no",
+    OutcomeStatus.WAIT: "it is not done yet",
 }
 
 
@@ -67,13 +68,13 @@ def _counted(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[
     text: object = read_json(options.outcome)
     outcome = Outcome.error(options.outcome) if options.failed else Outcome.result(text)
     tool = TOOLS.extended(hints=dict(settings.tool_hints)).look_up(options.tool, {})
-    nature = nature_of(tool, outcome)
-    _, value = counted(tool, outcome, nature)
+    status = status_of(tool, outcome)
+    _, value = comparable(tool, outcome, status)
     if options.failed and isinstance(value, list):
         value = value[1]
-    yield "it is", _NATURES[nature]
+    yield "it is", _STATUSES[status]
     yield "compared as", _escaped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-    if nature in {SUCCESS, CHANGE}:
+    if status in SUCCESSFUL:
         yield "masked", "nothing: a success counts as it is, but for what `toolHints` declare"
     else:
         yield "masked", ", ".join(masked_kinds(options.outcome)) or "nothing"

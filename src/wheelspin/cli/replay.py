@@ -10,7 +10,7 @@ from typing import Any
 
 from wheelspin.cli._options import add_config_to, config_of, sides_of
 from wheelspin.cli._sessions import add_sessions_to, exit_code, form_of, play_each
-from wheelspin.core.presets import PRESETS
+from wheelspin.core.presets import NUMBERS
 from wheelspin.errors import ConfigError, Fault
 from wheelspin.replay.compare import Comparison
 from wheelspin.replay.engine import Judged
@@ -39,7 +39,7 @@ def add_to(verbs: Any) -> None:
     parser.add_argument(
         "--compare",
         metavar="FILE|PRESET",
-        help=f"a second configuration, or a preset ({', '.join(PRESETS)}), to compare with",
+        help=f"a second configuration, or a preset ({', '.join(NUMBERS)}), to compare with",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="write the report as JSON")

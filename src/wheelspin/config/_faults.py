@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in the user's words: all of it at once (SPEC 2.2)."""
+"""What is wrong with a configuration: all of it at once, in the words of the file (SPEC 2.2)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from wheelspin.config._positions import Path, Places, show_path
+from wheelspin.config._plugins import plugins_in
+from wheelspin.config._positions import KeyPositions, Path, show_path
 from wheelspin.config._schema import (
     HINT,
     WHOLE,
-    ConfigFile,
     DetectorBlock,
-    Detectors,
     LoopDetection,
     PostCompactionGuard,
     Thresholds,
     ToolHintBlock,
+    file_model,
 )
+from wheelspin.core.detectors.base import Detector
 from wheelspin.errors import Fault
 
-__all__ = ["faults_of"]
+__all__ = ["check"]
 
 _EXPECTED = {
     WHOLE: "a whole number of 1 or more",
@@ -36,8 +37,6 @@ _EXPECTED = {
     "list_type": "a list",
 }
 _BLOCKS: dict[str, type[BaseModel]] = {
-    "loopDetection": LoopDetection,
-    "detectors": Detectors,
     "postCompactionGuard": PostCompactionGuard,
     "infrastructureFailures": Thresholds,
 }
@@ -47,44 +46,49 @@ _FORMS = {"switch", "block"}
 _LONGEST_VALUE = 40
 
 
-def faults_of(value: Any, places: Places | None) -> list[Fault]:
+def check(value: Any, positions: KeyPositions | None) -> tuple[tuple[Detector, ...], list[Fault]]:
     """
-    Give all that is wrong with what a file holds.
+    Return all detectors that a file may configure, and all that is wrong with the file.
 
     Args:
         value: The decoded file.
-        places: Where its keys stand, if it was a text.
+        positions: Where its keys stand, if it was a text.
     """
-    found = [*_duplicates(places), *_misspelled(value)]
+    detectors, broken = plugins_in(list(_blocks(value)))
+    found = [*_duplicates(positions), *_misspelled(value)]
     try:
-        ConfigFile.model_validate(value)
+        file_model(detectors).model_validate(value)
     except ValidationError as problem:
-        found += [_of_error(error) for error in problem.errors(include_url=False)]
+        found += [_of_error(error, detectors) for error in problem.errors(include_url=False)]
     found += list(_of_ids(value))
+    found += [
+        (path, f"{name!r}: {why}", "a module with detectors, installed beside Wheelspin", "", None)
+        for path, name, why in broken
+    ]
     faults = [
-        Fault(show_path(path), what, expected, line=line or _line(path, places), hint=hint)
+        Fault(show_path(path), what, expected, line=line or _line(path, positions), hint=hint)
         for path, what, expected, hint, line in found
     ]
-    return sorted(faults, key=lambda fault: (fault.line or 0, fault.path))
+    return detectors, sorted(faults, key=lambda fault: (fault.line or 0, fault.path))
 
 
-def _line(path: Path, places: Places | None) -> int | None:
-    """Give the line of a key, or of what it should stand in."""
-    if places is None or not path:
+def _line(path: Path, positions: KeyPositions | None) -> int | None:
+    """Return the line of a key, or of the block that should hold it."""
+    if positions is None or not path:
         return None
-    return places.lines.get(path) or _line(path[:-1], places)
+    return positions.lines.get(path) or _line(path[:-1], positions)
 
 
 _Found = tuple[Path, str, str, str, int | None]
 
 
-def _of_error(error: ErrorDetails) -> _Found:
+def _of_error(error: ErrorDetails, detectors: tuple[Detector, ...]) -> _Found:
     path = tuple(part for part in error["loc"] if part != "[key]")
     path = tuple(
         part for place, part in enumerate(path) if not (part in _FORMS and place > 1 and path[place - 2] == "detectors")
     )
     if error["type"] == "extra_forbidden":
-        known = _known(path[-2] if len(path) > 1 else "", path[-3] if len(path) > _DEEP else "")
+        known = _known(path[-2] if len(path) > 1 else "", path[-3] if len(path) > _DEEP else "", detectors)
         return (
             path,
             f"the unknown key {str(path[-1])!r}",
@@ -104,9 +108,14 @@ def _of_error(error: ErrorDetails) -> _Found:
 _DEEP = 2
 
 
-def _known(block: object, above: object = "") -> list[str]:
-    model = _MEMBERS.get(str(above)) or _BLOCKS.get(str(block), LoopDetection)
-    return [to_camel(name) for name in model.model_fields]
+def _known(block: object, above: object = "", detectors: tuple[Detector, ...] = ()) -> list[str]:
+    """Return the keys that a block may have."""
+    if block == "detectors":
+        return [to_camel(detector.name) for detector in detectors if detector.can_switch]
+    model = _MEMBERS.get(str(above)) or _BLOCKS.get(str(block))
+    if model is not None:
+        return [to_camel(name) for name in model.model_fields]
+    return [*(to_camel(name) for name in LoopDetection.model_fields), "detectors"]
 
 
 def _did_you_mean(key: object, known: list[str]) -> str:
@@ -116,7 +125,7 @@ def _did_you_mean(key: object, known: list[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Write a value as it stands in the file; a long one is cut."""
+    """Return a value as it is written in a file, cut if it is long."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -124,9 +133,9 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-def _duplicates(places: Places | None) -> Iterator[_Found]:
-    """Name the keys that stand twice on the way to a block of ours or in it: the first of them would be lost."""
-    for path, line, first in places.duplicates if places else ():
+def _duplicates(positions: KeyPositions | None) -> Iterator[_Found]:
+    """Yield the keys that stand twice in a block or on the way to it: the first of them would be lost."""
+    for path, line, first in positions.duplicates if positions else ():
         if path[0] in {"tools", "agents"} and (len(path) == 1 or "loopDetection" in path or path[-1] in _ON_THE_WAY):
             yield path, "the key twice", "it once", f"it stands at line {first} too: keep one of them", line
 
@@ -135,7 +144,7 @@ _ON_THE_WAY = {"tools", "agents", "list", "entries", "loopDetection", "id"}
 
 
 def _misspelled(value: Any) -> Iterator[_Found]:
-    """Name the keys that are ours but for case, blanks or a letter: skipping them would leave a block unread."""
+    """Yield the keys that are right but for case, blanks or a letter: skipping them would leave a block unread."""
     if not isinstance(value, dict):
         return
     for key in value:
@@ -158,8 +167,15 @@ def _tool_blocks(value: dict[Any, Any]) -> Iterator[tuple[Path, Any]]:
         yield (*path, "tools"), agent.get("tools")
 
 
+def _blocks(value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the blocks `loopDetection`, wherever they stand."""
+    for path, tools in _tool_blocks(value) if isinstance(value, dict) else ():
+        if isinstance(tools, dict):
+            yield (*path, "loopDetection"), tools.get("loopDetection")
+
+
 def _agents(value: Any) -> Iterator[tuple[Path, dict[Any, Any]]]:
-    """Go through the agents of a file, wherever they stand; what is no object is none."""
+    """Yield the agents of a file, wherever they stand; what is not an object is skipped."""
     agents = value.get("agents") if isinstance(value, dict) else None
     if not isinstance(agents, dict):
         return
@@ -173,7 +189,7 @@ def _agents(value: Any) -> Iterator[tuple[Path, dict[Any, Any]]]:
 
 
 def _of_ids(value: Any) -> Iterator[_Found]:
-    """Name the agents that cannot be told by their ids."""
+    """Yield the agents that have no id of their own."""
     seen: dict[str, Path] = {}
     for path, agent in _agents(value):
         tools = agent.get("tools")

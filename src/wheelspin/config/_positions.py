@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pyjson5
 
-__all__ = ["Duplicate", "Path", "Places", "line_and_column", "show_path"]
+__all__ = ["Duplicate", "KeyPositions", "Path", "line_and_column", "show_path"]
 
 Path = tuple[str | int, ...]
 """The way to a value: keys, and indices of lists."""
@@ -43,7 +43,7 @@ class _Open:
         return (*self.path, self.key or "") if self.is_object else (*self.path, self.index)
 
 
-class Places:
+class KeyPositions:
     """
     The lines of all keys of a text.
 

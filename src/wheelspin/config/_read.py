@@ -9,7 +9,7 @@ from typing import Any
 
 import pyjson5
 
-from wheelspin.config._positions import Places, line_and_column
+from wheelspin.config._positions import KeyPositions, line_and_column
 from wheelspin.errors import ConfigError, Fault
 
 __all__ = ["read"]
@@ -26,7 +26,7 @@ _BOMS = {
 }
 
 
-def read(path: FilePath) -> tuple[Any, Places]:
+def read(path: FilePath) -> tuple[Any, KeyPositions]:
     """
     Read a configuration file.
 
@@ -38,7 +38,7 @@ def read(path: FilePath) -> tuple[Any, Places]:
         value = pyjson5.decode(text, maxdepth=_DEEPEST)
     except pyjson5.Json5DecoderException as problem:
         raise ConfigError(str(path), [_syntax_fault(text, problem)]) from None
-    return value, Places(text)
+    return value, KeyPositions(text)
 
 
 def _text(path: FilePath) -> str:

@@ -1,97 +1,79 @@
-"""The shape of a configuration file: what may stand in our blocks; the rest of an OpenClaw file is left alone."""
+"""
+The schema of a configuration file: what our blocks may contain. The rest of an OpenClaw file is left alone.
+
+Descriptions and defaults are those of the settings and of the detectors' classes; nothing is written twice.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    create_model,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from wheelspin.core.detectors.base import Detector
 from wheelspin.core.hints import ToolHint
-from wheelspin.core.settings import NUMBERS
+from wheelspin.core.presets import NUMBERS, OUTAGES
 
-__all__ = [
-    "HINT",
-    "WHOLE",
-    "AgentEntry",
-    "ConfigFile",
-    "DetectorBlock",
-    "Detectors",
-    "LoopDetection",
-    "PostCompactionGuard",
-    "Thresholds",
-    "ToolHintBlock",
-    "Tools",
-]
+__all__ = ["HINT", "WHOLE", "ConfigFile", "DetectorBlock", "Thresholds", "ToolHintBlock", "file_model"]
 
 WHOLE = "whole_number"
 HINT = "tool_hint"
+_STANDARD = NUMBERS["standard"]
 
 
 def _whole(value: object) -> object:
-    """Take `10.0` for 10; refuse what is no whole number of 1 or more (SPEC 2.2)."""
+    """Accept `10.0` as 10; refuse anything but a whole number of 1 or more (SPEC 2.2)."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise PydanticCustomError(WHOLE, "no whole number of 1 or more")
+        raise PydanticCustomError(WHOLE, "not a whole number of 1 or more")
     return value
 
 
 Whole = Annotated[int, Field(ge=1), BeforeValidator(_whole)]
 
 
-class _Ours(BaseModel):
-    """A block of ours: no key but the known ones."""
+class _Own(BaseModel):
+    """A block of Wheelspin's: no key but the known ones."""
 
     model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
 
 
-class _Theirs(BaseModel):
-    """A block of the host's, in which one of ours may stand."""
+class _Host(BaseModel):
+    """A block of the host's, which may contain one of Wheelspin's."""
 
     model_config = ConfigDict(extra="allow", alias_generator=to_camel)
 
 
-class Thresholds(_Ours):
-    """Thresholds of its own."""
+class Thresholds(_Own):
+    """Thresholds for outages of a service."""
 
-    warning_threshold: Whole = Field(default=NUMBERS["warning_threshold"], description="Repeats before a warning.")
-    critical_threshold: Whole = Field(default=NUMBERS["critical_threshold"], description="Repeats before a block.")
+    warning_threshold: Whole = Field(default=OUTAGES["standard"][0], description="Repeats before a warning.")
+    critical_threshold: Whole = Field(default=OUTAGES["standard"][1], description="Repeats before a block.")
 
 
-class DetectorBlock(Thresholds):
-    """What holds for one detector."""
+class DetectorBlock(_Own):
+    """The settings of one detector."""
 
     enabled: bool = Field(default=True, description="Whether it is on.")
+    warning_threshold: Whole = Field(default=_STANDARD["warning_threshold"], description="Repeats before a warning.")
+    critical_threshold: Whole = Field(default=_STANDARD["critical_threshold"], description="Repeats before a block.")
 
 
 def _form(value: object) -> str:
     return "switch" if isinstance(value, bool) else "block"
-
-
-Detector = Annotated[Annotated[bool, Tag("switch")] | Annotated[DetectorBlock, Tag("block")], Discriminator(_form)]
-
-
-class Detectors(_Ours):
-    """Single detectors: a switch, or an object with a switch and thresholds of its own."""
-
-    generic_repeat: Detector = Field(default=True, description="Same tool, same arguments.")
-    known_poll_no_progress: Detector = Field(
-        default=True, description="Known polling calls whose state does not change."
-    )
-    ping_pong: Detector = Field(default=True, description="Two calls that alternate without progress.")
-    immediate_repeat: Detector = Field(default=True, description="A call that follows itself and nothing changes.")
-    stagnation: Detector = Field(default=True, description="Call after call that brings nothing new, in any order.")
-    unchanged_failure: Detector = Field(
-        default=True, description="The same call that keeps failing in the same way, whatever was tried in between."
-    )
-    same_failure: Detector = Field(
-        default=True, description="One tool that keeps failing in the same way, whatever the arguments."
-    )
-    near_repeat: Detector = Field(
-        default=True, description="Calls that differ in numbers only and get the same answer; it never blocks."
-    )
 
 
 def _readable(value: ToolHintBlock) -> ToolHintBlock:
@@ -103,15 +85,15 @@ def _readable(value: ToolHintBlock) -> ToolHintBlock:
     return value
 
 
-class ToolHintBlock(_Ours):
-    """What is declared about one tool, or all tools whose names a pattern matches."""
+class ToolHintBlock(_Own):
+    """What is declared about one tool, or about all tools whose names match a pattern."""
 
     poll: bool | None = Field(default=None, description="It is a polling call.")
     identity: list[str] | None = Field(
-        default=None, description="Paths of the arguments that tell a call from another; the others do not count."
+        default=None, description="Paths of the arguments that identify a call; the others are ignored."
     )
     volatile: list[str] = Field(
-        default=[], description="Paths of the result, or /expressions/ for its texts, that do not count."
+        default=[], description="Paths of the result, or /expressions/ for its texts, that are ignored."
     )
     mutates: bool | None = Field(default=None, description="A success of it is progress.")
     ignore: bool | None = Field(default=None, description="It is never judged.")
@@ -120,7 +102,7 @@ class ToolHintBlock(_Ours):
 
     def hint(self) -> ToolHint:
         """
-        Give the hint that it stands for.
+        Return the hint that it stands for.
 
         Raises:
             ValueError: A path or an expression cannot be read.
@@ -131,81 +113,132 @@ class ToolHintBlock(_Ours):
 Hint = Annotated[ToolHintBlock, AfterValidator(_readable)]
 
 
-class PostCompactionGuard(_Ours):
-    """The guard that is armed by a compaction."""
+class PostCompactionGuard(_Own):
+    """The guard that a compaction arms."""
 
     window_size: Whole = Field(
-        default=NUMBERS["window_size"],
+        default=_STANDARD["window_size"],
         description="Calls for which the guard stays armed, and identical ones that end the run.",
     )
 
 
-class LoopDetection(_Ours):
-    """The block `tools.loopDetection`."""
+class LoopDetection(_Own):
+    """The block `tools.loopDetection`, without its detectors."""
 
     enabled: bool = Field(
-        default=False,
-        description="Master switch of the detectors. An explicit false turns the post-compaction guard off too.",
+        default=None,  # type: ignore[assignment]  # the file need not say it, and cannot say `null`
+        description="Master switch of the detectors. If it is not set, they are off and the post-compaction guard is "
+        "on; an explicit false turns that off too.",
     )
-    history_size: Whole = Field(default=NUMBERS["history_size"], description="Steps kept per run.")
+    history_size: Whole = Field(default=_STANDARD["history_size"], description="Calls kept per run.")
     warning_threshold: Whole = Field(
-        default=NUMBERS["warning_threshold"], description="Repeats before a pattern is warned about."
+        default=_STANDARD["warning_threshold"], description="Repeats before a pattern is warned about."
     )
     critical_threshold: Whole = Field(
-        default=NUMBERS["critical_threshold"],
+        default=_STANDARD["critical_threshold"],
         description="Repeats before a pattern without progress is blocked; above warningThreshold.",
     )
     unknown_tool_threshold: Whole = Field(
-        default=NUMBERS["unknown_tool_threshold"], description="Misses after which an unavailable tool is blocked."
+        default=_STANDARD["unknown_tool_threshold"], description="Misses before a missing tool is blocked."
     )
     global_circuit_breaker_threshold: Whole = Field(
-        default=NUMBERS["global_circuit_breaker_threshold"],
+        default=_STANDARD["global_circuit_breaker_threshold"],
         description="Repeats without progress that end the run; above criticalThreshold.",
     )
     preset: Literal["standard", "early"] = Field(
         default="standard",
-        description="What holds where nothing is given: standard has the documented numbers, early finds loops after a "
+        description="What holds if nothing else is set: standard has the documented numbers, early finds loops after a "
         "few repeats.",
     )
     mode: Literal["enforce", "observe"] = Field(
-        default="enforce", description="With observe everything is recorded as it would have been, and nothing changed."
+        default="enforce",
+        description="With observe, everything is recorded as it would have been, and nothing is changed.",
     )
-    detectors: Detectors = Field(default=Detectors(), description="Single detectors.")
+    plugins: list[str] = Field(
+        default=[], description="Modules with detectors of your own, which are installed beside Wheelspin."
+    )
     infrastructure_failures: Thresholds = Field(
         default=Thresholds(),
-        description="Thresholds for equal failures of what stands behind a tool: 429, 5xx, timeouts, refused "
+        description="Thresholds for equal outages of the service behind a tool: 429, 5xx, timeouts, refused "
         "connections.",
     )
     tool_hints: dict[str, Hint] = Field(
-        default={}, description="What is declared about single tools, by name or by a pattern of names such as mcp__*."
+        default={}, description="What is declared about single tools, by name or by a pattern such as mcp__*."
     )
     post_compaction_guard: PostCompactionGuard = Field(
         default=PostCompactionGuard(), description="The guard after a compaction."
     )
 
 
-class Tools(_Theirs):
+class Tools(_Host):
     """The block `tools`."""
 
     loop_detection: LoopDetection = Field(default=LoopDetection(), description="Loop detection.")
 
 
-class AgentEntry(_Theirs):
+class AgentEntry(_Host):
     """One agent."""
 
-    id: Any = Field(default=None, description="The agent's id; trimmed and lower-cased when it is compared.")
-    tools: Tools | None = Field(default=None, description="What holds for this agent, laid over the global block.")
+    id: Any = Field(default=None, description="The agent's id, which is compared trimmed and in lower case.")
+    tools: Tools | None = Field(default=None, description="The agent's block, which overrides the global one.")
 
 
-class Agents(_Theirs):
+class Agents(_Host):
     """The block `agents`."""
 
     listed: list[AgentEntry] | None = Field(default=None, alias="list", description="The agents.")
     entries: dict[str, AgentEntry] | None = Field(default=None, description="The agents, by id.")
 
 
-class ConfigFile(_Theirs):
+class ConfigFile(_Host):
     """A configuration file of Wheelspin, or of OpenClaw."""
 
-    tools: Tools | None = Field(default=None, description="What holds for all agents.")
-    agents: Agents | None = Field(default=None, description="What holds for single agents.")
+    tools: Tools | None = Field(default=None, description="The settings of all agents.")
+    agents: Agents | None = Field(default=None, description="The settings of single agents.")
+
+
+@cache
+def file_model(detectors: tuple[Detector, ...]) -> type[ConfigFile]:
+    """
+    Return the model of a configuration file that may configure these detectors.
+
+    Args:
+        detectors: All detectors that there are.
+    """
+    blocks = create_model(
+        "Detectors",
+        __base__=_Own,
+        __doc__="Single detectors: a switch, or an object with a switch and thresholds of its own.",
+        **{detector.name: _field(detector) for detector in detectors if detector.can_switch},
+    )
+    loop_detection = create_model(
+        "LoopDetection",
+        __base__=LoopDetection,
+        __doc__="The block `tools.loopDetection`.",
+        detectors=(blocks, Field(default=blocks(), description="Single detectors.")),
+    )
+    tools = _with("Tools", Tools, loop_detection=(loop_detection, loop_detection()))
+    agent = _with("AgentEntry", AgentEntry, tools=(tools | None, None))
+    agents = _with("Agents", Agents, listed=(list[agent] | None, None), entries=(dict[str, agent] | None, None))  # type: ignore[valid-type]
+    file: type[ConfigFile] = _with("ConfigFile", ConfigFile, tools=(tools | None, None), agents=(agents | None, None))
+    return file
+
+
+def _field(detector: Detector) -> Any:
+    """Return the field of a detector: a switch, or a block whose defaults are its own."""
+    own = detector.default_thresholds.get("standard")
+    block: Any = DetectorBlock
+    if own is not None:
+        name = f"{to_camel(detector.name)}Block"
+        block = _with(name, DetectorBlock, warning_threshold=(Whole, own[0]), critical_threshold=(Whole, own[1]))
+    form = Annotated[Annotated[bool, Tag("switch")] | Annotated[block, Tag("block")], Discriminator(_form)]
+    return (form, Field(default=True, description=detector.summary))
+
+
+def _with(name: str, model: Any, **fields: tuple[Any, Any]) -> Any:
+    """Return a model with other types and defaults of fields, whose descriptions and aliases stay."""
+    changed: dict[str, Any] = {}
+    for field, (kind, default) in fields.items():
+        known = model.model_fields[field]
+        changed[field] = (kind, Field(default=default, alias=known.alias, description=known.description))
+    return create_model(name, __base__=model, __doc__=model.__doc__, **changed)

@@ -1,110 +1,125 @@
-"""What the history is made of: a step for each call, and the patterns that vetoes belong to."""
+"""
+What the history is made of: a record of each call, and the patterns that blocked calls belong to.
+
+Two rules hold here:
+
+1. A record holds ids, digests and statuses, never arguments, results or their text.
+2. Only the history changes a record once it has been appended.
+"""
 
 from __future__ import annotations
 
-from wheelspin.core.events import Finding, Level
+from enum import IntEnum
+
+from wheelspin.core.events import Finding, Level, OutcomeKind
+from wheelspin.core.outcome_status import SUCCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Final
 
     from wheelspin.core.events import Verdict
+    from wheelspin.core.outcome_status import OutcomeStatus
     from wheelspin.core.tools import Tool
 
-__all__ = ["ALONE", "IN_GROUP", "IN_MESSAGE", "SAME_FAILURE", "UNKNOWN_TOOL", "Pattern", "Step", "bonds"]
-
-ALONE, IN_GROUP, IN_MESSAGE = range(3)
-"""How a step belongs to the one before it."""
-
-SAME_FAILURE = "same-failure"
-"""Id of the detector whose vetoes are of a tool that keeps failing, whatever the arguments."""
-
-UNKNOWN_TOOL = "unknown-tool-repeat"
-"""Id of the detector whose vetoes are misses of a tool, whatever the arguments."""
+__all__ = ["BlockedPattern", "CallRecord", "Link", "links"]
 
 
-class Pattern:
+class Link(IntEnum):
+    """How a call is linked to the call before it."""
+
+    ALONE = 0
+    """Not at all: that one's outcome was known."""
+    SAME_GROUP = 1
+    """It was requested before that one had an outcome, so they ran in parallel."""
+    SAME_MESSAGE = 2
+    """The same message of the model requested both."""
+
+
+ALONE: Final = Link.ALONE
+SAME_MESSAGE: Final = Link.SAME_MESSAGE
+_VETO: Final = OutcomeKind.VETO
+_UNKNOWN_TOOL: Final = OutcomeKind.UNKNOWN_TOOL
+
+
+class BlockedPattern:
     """
-    A pattern that has been blocked in this run: one signature, or the two of a ping-pong (SPEC 6, rule 3).
+    A pattern that was blocked in this run: one signature, or the two of a ping-pong (SPEC 6, rule 3).
 
     Attributes:
-        detector: Id of the detector that blocked it.
-        threshold: The limit that its count had reached.
-        signatures: The calls that it blocks; none for an unavailable tool, which is blocked by its name.
-        count: Its count, one more with every veto.
-        born: How many calls the run had made when it was first blocked. Where two patterns share a signature, the
-            older one is named.
-        nature: The nature of the failure that it is about, if it is about one.
+        first: The finding that it was first blocked for.
+        signatures: The calls that stay blocked; empty if each call is judged anew.
+        count: Its count, which grows with each blocked call.
+        since_call: Number of calls in the run when it was first blocked. If two patterns share a signature, the
+            older one is reported.
+        is_miss: Whether it was blocked because there is no such tool.
     """
 
-    __slots__ = ("born", "count", "detector", "nature", "signatures", "threshold")
+    __slots__ = ("count", "first", "is_miss", "signatures", "since_call")
 
-    def __init__(
-        self,
-        detector: str,
-        threshold: int,
-        signatures: tuple[bytes, ...],
-        count: int,
-        born: int,
-        *,
-        nature: str = "",
-    ) -> None:
-        self.detector = detector
-        self.threshold = threshold
+    def __init__(self, first: Finding, signatures: tuple[bytes, ...], since_call: int, *, is_miss: bool) -> None:
+        self.first = first
         self.signatures = signatures
-        self.count = count
-        self.born = born
-        self.nature = nature
+        self.count = first.count
+        self.since_call = since_call
+        self.is_miss = is_miss
+
+    @property
+    def status(self) -> OutcomeStatus | None:
+        """The status of the outcomes, if the detector looks at it."""
+        return self.first.status
 
     def finding(self, count: int) -> Finding:
-        """Give what is found when a call of it is blocked for the `count`th time."""
-        return Finding(self.detector, Level.CRITICAL, count, self.threshold, self.signatures)
+        """Return the finding for the `count`th call of this pattern."""
+        first = self.first
+        return Finding(first.detector, Level.CRITICAL, count, first.threshold, first.signatures, status=first.status)
 
 
-class Step:
+class CallRecord:
     """
-    One call in the history (SPEC 1): fingerprints and ids, nothing of its content.
+    One call in the history: fingerprints and ids, nothing of its content (SPEC 1).
 
     Attributes:
-        known: What is known of the tool.
-        signature: Fingerprint of tool and arguments.
+        known: What is known about the tool.
+        signature: Fingerprint of the tool and the arguments.
         id: The call's id, or `None`.
-        number: Its place in the run, counted from 0; -1 before it is in a history.
-        compactions: How many compactions of the session came before the call was asked for.
-        kind: `open`, `result`, `shell`, `error`, `unknown_tool`, `denied` or `veto`.
-        outcome: Fingerprint of what counts of the outcome; `None` while open, of a veto, and where the outcome
+        number: Its position in the run, from 0; -1 before it is in a history.
+        compactions: Number of compactions of the session before the call was requested.
+        kind: Where the outcome came from; `None` while the call is open.
+        outcome: Fingerprint of the outcome; `None` while the call is open, if it was blocked, and if the outcome
             cannot be compared.
-        pattern: The blocked pattern that a veto belongs to.
-        nature: What its outcome says of itself: one of the words of `core/nature.py`.
-        bonds: Its group and its message, where it belongs to steps before it.
-        kin: What it has in common with calls of other signatures: of a failure the way in which it failed, also of a
-            call that was blocked for it; of a success the shape of its arguments, which is only looked at where
-            successes resemble each other.
-        is_stale: Whether this signature had this very outcome before, within the history.
-        told: What the guard said to it, while it is open and there was something to say.
+        status: The status of the outcome; `success` while there is none.
+        blocked_by: The pattern that it was blocked for.
+        parallel: Numbers of the first call of its group and of its message, if it is linked to calls before it.
+        similarity_key: What it shares with calls of other signatures. For a failure the way in which it failed, also
+            for a call that was blocked for that; for a success the similarity of its arguments, which is computed only
+            where successes resemble each other.
+        is_stale: Whether this signature had the same outcome before, within the history.
+        pending_verdict: The verdict on the call while it is open, if there was anything to say.
     """
 
     __slots__ = (
-        "bonds",
+        "blocked_by",
         "compactions",
         "id",
         "is_stale",
-        "kin",
         "kind",
         "known",
-        "nature",
         "number",
         "outcome",
-        "pattern",
+        "parallel",
+        "pending_verdict",
         "signature",
-        "told",
+        "similarity_key",
+        "status",
     )
 
     def __init__(
         self,
         known: Tool,
         signature: bytes,
-        id: str | None = None,  # noqa: A002 - the field's own word for it
+        id: str | None = None,  # noqa: A002 - the usual word for it
         compactions: int = 0,
     ) -> None:
         self.known = known
@@ -112,14 +127,14 @@ class Step:
         self.id = id
         self.compactions = compactions
         self.number = -1
-        self.kind = "open"
+        self.kind: OutcomeKind | None = None
         self.outcome: bytes | None = None
-        self.pattern: Pattern | None = None
-        self.nature = ""
-        self.kin: bytes | None = None
+        self.blocked_by: BlockedPattern | None = None
+        self.status: OutcomeStatus = SUCCESS
+        self.similarity_key: bytes | None = None
         self.is_stale = False
-        self.bonds: tuple[int, int] | None = None
-        self.told: Verdict | None = None
+        self.parallel: tuple[int, int] | None = None
+        self.pending_verdict: Verdict | None = None
 
     @property
     def tool(self) -> str:
@@ -132,39 +147,47 @@ class Step:
         return self.known.polls
 
     @property
-    def limits(self) -> tuple[int | None, int | None] | None:
-        """Warning and critical threshold that hold for the tool alone, each or `None`."""
-        return self.known.limits
+    def thresholds(self) -> tuple[int | None, int | None] | None:
+        """Warning and critical threshold of the tool itself, each or `None`."""
+        return self.known.thresholds
 
     @property
     def group(self) -> int:
-        """Number of the first of the steps that were asked for before an outcome of theirs was known, with this one."""
-        return self.number if self.bonds is None else self.bonds[0]
+        """Number of the first call that ran in parallel with this one."""
+        return self.number if self.parallel is None else self.parallel[0]
 
     @property
     def message(self) -> int:
-        """Number of the first step that the same message of the model asked for, as far as the host tells."""
-        return self.number if self.bonds is None else self.bonds[1]
+        """Number of the first call that the same message of the model requested, as far as the host says."""
+        return self.number if self.parallel is None else self.parallel[1]
 
-    def bind(self, before: Step, *, in_message: bool) -> None:
-        """Let it belong to the step before it: to its group of parallel calls, and to its message or not."""
-        self.bonds = before.group, before.message if in_message else self.number
-
+    @property
     def is_miss(self) -> bool:
-        """Tell whether the tool was not there: the host said so, or the call was blocked for that."""
-        return self.kind == "unknown_tool" or (self.pattern is not None and self.pattern.detector == UNKNOWN_TOOL)
+        """Whether there was no such tool: the host said so, or the call was blocked for that."""
+        return self.kind is _UNKNOWN_TOOL or (self.blocked_by is not None and self.blocked_by.is_miss)
 
-    def worked(self) -> bool:
-        """Tell whether the tool was there, however the call ended."""
-        return self.kind not in {"open", "veto", "unknown_tool"}
+    @property
+    def found_its_tool(self) -> bool:
+        """Whether the tool was there, however the call ended."""
+        return self.kind is not None and self.kind is not _VETO and self.kind is not _UNKNOWN_TOOL
 
-
-def bonds(steps: Iterable[Step]) -> Iterator[int]:
-    """Give for each step how it belongs to the one before it: 2 to its message, 1 to its group, 0 not at all."""
-    before: Step | None = None
-    for step in steps:
-        if before is None or before.group != step.group:
-            yield ALONE
+    def link(self, before: CallRecord, link: Link) -> None:
+        """Link it to the call before it: to its group, and to its message if that is the same."""
+        if link is ALONE:
+            self.parallel = None
         else:
-            yield IN_MESSAGE if before.message == step.message else IN_GROUP
-        before = step
+            self.parallel = before.group, before.message if link is SAME_MESSAGE else self.number
+
+    def link_to(self, before: CallRecord | None) -> Link:
+        """Return how it is linked to the call before it."""
+        if before is None or before.group != self.group:
+            return ALONE
+        return SAME_MESSAGE if before.message == self.message else Link.SAME_GROUP
+
+
+def links(records: Iterable[CallRecord]) -> Iterator[Link]:
+    """Yield for each record how it is linked to the one before it."""
+    before: CallRecord | None = None
+    for record in records:
+        yield record.link_to(before)
+        before = record

@@ -1,14 +1,17 @@
 """
-What goes into the guard and what comes out of it: calls, outcomes, verdicts, events.
+What goes into the guard and what comes out of it: calls and outcomes, findings and verdicts.
 
-Plain slotted values with no import that costs a hook process its start-up time (no `dataclasses`, no
-`typing` at run time). They are not to be changed once made: a `ToolCall` and an `Outcome` are read once and
-never kept, everything that the guard hands out refuses to be changed.
+Two rules hold here:
+
+1. A `ToolCall` and an `Outcome` are read once and never kept. Everything that the guard hands out is immutable.
+2. Nothing is imported that slows down the start of a hook process (no `dataclasses`, no `typing` at run time).
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
+
+from wheelspin.core.outcome_status import OutcomeStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ class Action(StrEnum):
     """
     What the host does with a call: `ALLOW` < `WARN` < `BLOCK` < `ABORT` (SPEC 6.1).
 
-    The values are words (`Action.WARN == "warn"`), the order is that of the ladder.
+    Members compare by severity, and equal their names in lower case (`Action.WARN == "warn"`).
 
     Example:
         >>> Action.WARN < Action.BLOCK, str(Action.ABORT)
@@ -33,30 +36,30 @@ class Action(StrEnum):
     ABORT = "abort"
 
     def __lt__(self, other: str) -> bool:
-        return _RUNGS[self] < _RUNGS[Action(other)]
+        return _SEVERITY[self] < _SEVERITY[Action(other)]
 
     def __le__(self, other: str) -> bool:
-        return _RUNGS[self] <= _RUNGS[Action(other)]
+        return _SEVERITY[self] <= _SEVERITY[Action(other)]
 
     def __gt__(self, other: str) -> bool:
-        return _RUNGS[self] > _RUNGS[Action(other)]
+        return _SEVERITY[self] > _SEVERITY[Action(other)]
 
     def __ge__(self, other: str) -> bool:
-        return _RUNGS[self] >= _RUNGS[Action(other)]
+        return _SEVERITY[self] >= _SEVERITY[Action(other)]
 
 
-_RUNGS = {action: rung for rung, action in enumerate(Action)}
+_SEVERITY = {action: severity for severity, action in enumerate(Action)}
 
 
 class Level(StrEnum):
-    """How bad a finding is: a `WARNING` is told, a `CRITICAL` one stops the call (SPEC 1)."""
+    """How serious a finding is: a `WARNING` is reported to the model, a `CRITICAL` finding stops the call (SPEC 1)."""
 
     WARNING = "warning"
     CRITICAL = "critical"
 
 
 class _Content:
-    """A slotted value that is equal to another of its kind with the same content."""
+    """A slotted value that equals another of its type with the same content."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -73,7 +76,7 @@ class _Content:
 
 
 class Value(_Content):
-    """A slotted value that is closed to change once it is made."""
+    """A slotted value that is immutable once it is made."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -82,10 +85,10 @@ class Value(_Content):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} is not to be changed: `{name}` was to be set")
+        raise AttributeError(f"{type(self).__name__} is immutable: `{name}` cannot be set")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} is not to be changed: `{name}` was to be deleted")
+        raise AttributeError(f"{type(self).__name__} is immutable: `{name}` cannot be deleted")
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
@@ -103,16 +106,16 @@ def _rebuilt(kind: type[Value], content: Iterable[object]) -> Value:
 
 class ToolCall(_Content):
     """
-    One request of the model to run one tool (SPEC 1).
+    A request of the model to run one tool (SPEC 1).
 
     Every id is optional. The guard reads the call and keeps none of its arguments.
 
     Attributes:
         tool: The tool's name as the model wrote it.
-        arguments: The decoded arguments, as a rule a mapping; any Python value will do.
-        id: The provider's id of this call. With it an outcome finds its call.
-        turn_id: Id of the message of the model that asked for this call.
-        run_id: Id of the task from the user's prompt to the final answer. Counts never cross runs.
+        arguments: The decoded arguments, usually a mapping; any Python value is accepted.
+        id: The provider's id of this call, by which an outcome finds its call.
+        turn_id: Id of the model's message that requested this call.
+        run_id: Id of the task, from the user's prompt to the final answer. Counts never cross runs.
         session_id: Id of the conversation.
         agent_id: Id of the agent.
 
@@ -124,7 +127,7 @@ class ToolCall(_Content):
     __slots__ = ("agent_id", "arguments", "id", "run_id", "session_id", "signed", "tool", "turn_id")
 
     signed: tuple[object, tuple[Any, bytes]] | None
-    """What the guard works out of the call once: nothing of it is kept elsewhere."""
+    """The tool and the signature, which are computed once for each call (`ToolTable.signed`)."""
 
     def __init__(
         self,
@@ -150,7 +153,7 @@ class ToolCall(_Content):
         return self.tool, self.arguments, *(getattr(self, name) for name in _CALL_IDS)
 
     def __repr__(self) -> str:
-        """Name the call by its ids; its arguments can hold secrets and stay out."""
+        """Show the ids, but not the arguments, which can hold secrets."""
         ids = [f"{name}={getattr(self, name)!r}" for name in _CALL_IDS if getattr(self, name) is not None]
         return f"ToolCall({', '.join([repr(self.tool), *ids])})"
 
@@ -158,29 +161,48 @@ class ToolCall(_Content):
 _CALL_IDS = ("id", "turn_id", "run_id", "session_id", "agent_id")
 
 
+class OutcomeKind(StrEnum):
+    """Where an outcome came from (SPEC 1)."""
+
+    RESULT = "result"
+    """The tool returned a value."""
+    SHELL = "shell"
+    """A shell command ran."""
+    ERROR = "error"
+    """The call failed."""
+    UNKNOWN_TOOL = "unknown_tool"
+    """There is no tool of that name."""
+    DENIED = "denied"
+    """A user, a policy or another guard refused the call."""
+    VETO = "veto"
+    """This guard blocked the call."""
+    MISSING = "missing"
+    """The host never learned what came back."""
+
+
 class Outcome(_Content):
     """
-    What came back from a call: a result, an error, an unknown tool, a denial, our own veto (SPEC 1).
+    What came back from a call: a result, an error, an unknown tool, a refusal, or a block by the guard (SPEC 1).
 
-    Made by one of its named constructors. The guard takes a fingerprint and keeps nothing else.
+    Use one of the named constructors. The guard takes a fingerprint and keeps nothing else.
 
     Attributes:
-        kind: `result`, `shell`, `error`, `unknown_tool`, `denied`, `veto` or `missing`.
+        kind: Where it came from.
         value: The result, or the text of the error.
-        error_kind: What sort of error it was, as the host calls it.
+        error_kind: The type of the error, in the host's words.
     """
 
     __slots__ = ("error_kind", "kind", "value")
 
-    def __init__(self, kind: str, value: object = None, error_kind: str = "") -> None:
-        self.kind: Final = kind
+    def __init__(self, kind: OutcomeKind, value: object = None, error_kind: str = "") -> None:
+        self.kind: Final[OutcomeKind] = kind
         self.value: Final = value
         self.error_kind: Final = error_kind
 
     @classmethod
     def result(cls, value: object) -> Outcome:
-        """The tool ran and gave `value`; any Python value will do."""
-        return cls("result", value)
+        """The tool ran and returned `value`, which may be any Python value."""
+        return cls(OutcomeKind.RESULT, value)
 
     @classmethod
     def shell(
@@ -197,11 +219,11 @@ class Outcome(_Content):
         Args:
             output: What the command printed.
             status: `running`, `completed` or `failed`.
-            exit_code: The command's exit code, where the host tells it.
-            timed_out: Whether the host stopped the command for its time limit.
+            exit_code: The command's exit code, if the host reports it.
+            timed_out: Whether the host stopped the command because it took too long.
         """
         details = {"status": status, "exitCode": exit_code, "timedOut": timed_out, "aggregated": output}
-        return cls("shell", details)
+        return cls(OutcomeKind.SHELL, details)
 
     @classmethod
     def error(cls, error: object, kind: str = "") -> Outcome:
@@ -209,36 +231,37 @@ class Outcome(_Content):
         The call failed.
 
         Args:
-            error: The text of the error, or the exception itself: its type becomes the kind, its stack does not count.
-            kind: What sort of error it was, as the host calls it.
+            error: The text of the error, or the exception itself. The exception's type becomes the kind; its stack is
+                ignored.
+            kind: The type of the error, in the host's words.
         """
         if isinstance(error, BaseException):
-            return cls("error", _message(error), kind or type(error).__name__)
-        return cls("error", error, kind)
+            return cls(OutcomeKind.ERROR, _message(error), kind or type(error).__name__)
+        return cls(OutcomeKind.ERROR, error, kind)
 
     @classmethod
     def unknown_tool(cls, text: object = "") -> Outcome:
-        """The host has no tool of that name (SPEC 4.3); `text` is what it told the model."""
-        return cls("unknown_tool", text)
+        """The host has no tool of that name (SPEC 4.3); `text` is what it answered the model."""
+        return cls(OutcomeKind.UNKNOWN_TOOL, text)
 
     @classmethod
     def denied(cls, text: object = "") -> Outcome:
         """Somebody else refused the call: a user, a policy, another guard."""
-        return cls("denied", text)
+        return cls(OutcomeKind.DENIED, text)
 
     @classmethod
     def veto(cls) -> Outcome:
         """The guard itself blocked the call. It knows that already, so reporting it changes nothing."""
-        return cls("veto")
+        return cls(OutcomeKind.VETO)
 
     @classmethod
     def missing(cls) -> Outcome:
-        """The host never learned what came back: the call stays open, and is never evidence for a block."""
-        return cls("missing")
+        """The host never learned what came back. The call stays open and is never evidence for a block."""
+        return cls(OutcomeKind.MISSING)
 
     def __repr__(self) -> str:
-        """Name the kind; a result can hold secrets and stays out."""
-        return f"Outcome({self.kind!r})"
+        """Show the kind, but not the value, which can hold secrets."""
+        return f"Outcome({str(self.kind)!r})"
 
 
 def _message(error: BaseException) -> str:
@@ -251,24 +274,24 @@ def _message(error: BaseException) -> str:
 class Finding(Value):
     """What one detector saw (SPEC 1)."""
 
-    __slots__ = ("cause", "count", "detector", "level", "nature", "no_progress", "signatures", "threshold")
+    __slots__ = ("cause", "count", "detector", "level", "no_progress", "signatures", "status", "threshold")
 
     detector: str
     """Id of the detector, in kebab case."""
     level: Level
-    """Whether it is told or stops the call."""
+    """Whether it is reported to the model or stops the call."""
     count: int
-    """How often the pattern was seen."""
+    """How many times the pattern was seen."""
     threshold: int
-    """The limit that the count has reached."""
+    """The threshold that the count reached."""
     signatures: tuple[bytes, ...]
-    """Fingerprints of the calls that make the pattern: one, the two sides of a ping-pong, none for a row of vetoes."""
+    """Fingerprints of the calls in the pattern: one, the two of a ping-pong, or none for a row of blocked calls."""
     no_progress: bool
-    """Whether the outcomes were compared and found equal; `False` where only the calls were counted."""
+    """Whether outcomes were compared and found equal; `False` if only calls were counted."""
     cause: str
-    """Of the breaker: id of the detector whose count tripped it; empty where that was its own."""
-    nature: str
-    """What the outcomes say of themselves, where that matters: `failure`, `outage`, `refusal` or `waiting`."""
+    """For the circuit breaker: id of the detector whose count tripped it; empty if it was its own."""
+    status: OutcomeStatus | None
+    """The status of the outcomes, where the detector looks at it."""
 
     def __init__(
         self,
@@ -280,7 +303,7 @@ class Finding(Value):
         *,
         no_progress: bool = True,
         cause: str = "",
-        nature: str = "",
+        status: OutcomeStatus | None = None,
     ) -> None:
         self._fill(
             detector=detector,
@@ -290,17 +313,17 @@ class Finding(Value):
             signatures=signatures,
             no_progress=no_progress,
             cause=cause,
-            nature=nature,
+            status=status,
         )
 
     @property
     def code(self) -> str:
-        """The detector's id in snake case, as event, log and record name it (SPEC 6 and 8)."""
+        """The detector's id in snake case, as used in events, logs and records (SPEC 6 and 8)."""
         return _CODES.get(self.detector) or self.detector.replace("-", "_")
 
     @property
     def pattern(self) -> tuple[str, tuple[bytes, ...]]:
-        """What is the same in all findings of one pattern, whichever side of it is at hand."""
+        """The detector and the sorted signatures: equal for all findings of one pattern."""
         return self.detector, tuple(sorted(self.signatures))
 
 
@@ -315,13 +338,13 @@ class Verdict(Value):
     action: Action
     """What to do: `ALLOW` < `WARN` < `BLOCK` < `ABORT`."""
     finding: Finding | None
-    """What was seen. It can be there although the action is `ALLOW`: a warning is not said at every call."""
+    """What was found. It can be set although the action is `ALLOW`, since a warning is not repeated at every call."""
     reason: str
-    """For people and logs; empty where nothing was found."""
+    """For people and logs; empty if nothing was found."""
     advice: str
-    """For the model: add it to the call's result (warn) or answer the call with it (block, abort)."""
+    """For the model: add it to the call's result (warn), or answer the call with it (block, abort)."""
     observed: Action | None
-    """In the mode `observe`: what would have been done, where that is not nothing; the action is `ALLOW` then."""
+    """In `observe` mode: the action that would have been taken; the `action` itself is `ALLOW`."""
 
     def __init__(
         self,
@@ -341,7 +364,7 @@ class Verdict(Value):
 
     @property
     def due(self) -> Action:
-        """What is to be done, or in the mode `observe` would have been."""
+        """The action to take, or the one that `observe` mode would have taken."""
         return self.action if self.observed is None else self.observed
 
     @property
@@ -351,4 +374,4 @@ class Verdict(Value):
 
 
 ALLOW = Verdict(Action.ALLOW)
-"""The verdict on a call with which nothing is wrong: one shared object."""
+"""The verdict when nothing was found: one shared object."""

@@ -17,7 +17,7 @@ and versions: no memory address, no hash seed and no `repr` of a foreign object 
 | `d<size>:` and the sorted keys, then the values | a mapping |
 | `l<size>:` and the items | a list or a tuple |
 | `o<length>:<type>` before any of these | a foreign object that shows its content |
-| `^<steps>;` | the container so many steps up: a cycle |
+| `^<records>;` | the container so many records up: a cycle |
 | `?<type>;` | an object that cannot be looked into: the value is *opaque* |
 """
 

@@ -1,138 +1,105 @@
 """
-The history of one run: a ring of steps and its running tallies (SPEC 5).
+The history of one run: its newest call records, and the counters that answer what detectors ask (SPEC 5).
 
-A step holds digests and ids, never arguments or results. Every question that a detector asks is answered from a
-tally in constant time, whatever the size of the ring; adding a step and dropping the oldest keep the tallies right.
-`tests/core/test_history.py` holds each against a scan of the whole ring.
+Three rules hold here:
 
-Steps stand in the order in which their calls were asked for. Outcomes may come in any order: where one comes for a
-step that is not the newest of its kind, the tally it touches is counted anew.
+1. Every question is answered from a counter, in a time that does not depend on the size of the history. Adding a
+   record and dropping the oldest keep the counters right; `tests/core/test_history.py` compares each with a scan.
+2. Records stand in the order in which their calls were requested. Outcomes may come in any order: if one comes for a
+   record that is not the newest of its kind, the counter that it concerns is counted again.
+3. What a counter knows of records that have left the history is in its *carried counts*, and nowhere else.
 """
 
 from __future__ import annotations
 
-from wheelspin.core.call_record import ALONE, IN_GROUP, IN_MESSAGE, bonds
+from wheelspin.core.call_record import Link, links
 from wheelspin.core.counters.alternation import SIDES, Alternation
 from wheelspin.core.counters.blocked import Blocked
+from wheelspin.core.counters.calls import CallCounter, CallCounters
 from wheelspin.core.counters.failing import Failing
 from wheelspin.core.counters.misses import Misses
-from wheelspin.core.counters.repeats import Repeats, Tallies
 from wheelspin.core.counters.staleness import Staleness
-from wheelspin.core.outcome_status import CHANGE, OUTAGE, SUCCESS, WAITING
+from wheelspin.core.events import OutcomeKind
+from wheelspin.core.outcome_status import MUTATION, OUTAGE, SUCCESS, WAIT
+from wheelspin.core.ring import Ring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable
+    from typing import Final
 
-    from wheelspin.core.call_record import Pattern, Step
+    from wheelspin.core.call_record import BlockedPattern, CallRecord
+    from wheelspin.core.counters.calls import CarriedCount
     from wheelspin.core.counters.failing import Chain
+    from wheelspin.core.outcome_status import OutcomeStatus
 
-    Memory = tuple[int, int, Iterable[tuple[bytes, int, bytes | None, str]]]
+    Carried = tuple[int, int, Iterable[CarriedCount]]
 
 __all__ = ["History"]
 
-_PASSING = frozenset({CHANGE, OUTAGE, WAITING})
-"""Natures of an outcome that is no stagnation, though it was seen before."""
+_ALONE: Final = Link.ALONE
+_RESULT: Final = OutcomeKind.RESULT
+_NEVER_STALE = (MUTATION, OUTAGE, WAIT)
+"""Statuses of an outcome that is no stagnation, although it was seen before."""
 
 
-class History:
+class History(Ring):
     """
-    The newest steps of one run.
+    The newest call records of one run.
 
     Args:
-        size: Steps that are kept.
-        steps: Steps to begin with, oldest first; they are numbered and counted anew.
-        memory: What the history that they are from told of steps before them (`memory`).
+        size: Number of records that are kept.
+        records: Records to begin with, oldest first; they are numbered and counted again.
+        carried: What the history that they come from knew of records before them (`carried_counts`).
     """
 
     __slots__ = (
         "_alternation",
         "_blocked",
+        "_counters",
         "_failing",
         "_in_a_row",
         "_misses",
-        "_ring",
         "_same_since",
         "_staleness",
-        "_tallies",
         "calls",
-        "newest",
-        "next",
-        "size",
     )
 
-    size: int
-    """Steps that are kept."""
-    next: int
-    """The number that the next step will have."""
-    newest: Step | None
-    """The step that was added last."""
-    calls: dict[str, Step]
-    """The steps with an id, each under it: how an outcome finds its call."""
+    calls: dict[str, CallRecord]
+    """The records with an id, by id: how an outcome finds its call."""
 
-    def __init__(self, size: int, steps: Iterable[Step] = (), memory: Memory | None = None) -> None:
+    def __init__(self, size: int, records: Iterable[CallRecord] = (), carried: Carried | None = None) -> None:
         self.size = size
-        self._count_anew(list(steps)[-size:], memory)
-
-    def _count_anew(self, steps: list[Step], memory: Memory | None = None) -> None:
-        self.next = 0
-        self.newest = None
-        self.calls = {}
-        self._ring: list[Step] = []
-        self._tallies = Tallies()
-        self._misses = Misses()
-        self._blocked = Blocked()
-        self._alternation = Alternation()
-        self._same_since = self._in_a_row = 0
-        self._staleness = Staleness()
-        self._failing = Failing()
-        for step, bond in zip(steps, list(bonds(steps)), strict=True):
-            self.append(step, bond)
-        if memory is not None:
-            self._remember(*memory)
-
-    def __len__(self) -> int:
-        return len(self._ring)
-
-    def __iter__(self) -> Iterator[Step]:
-        """Go through the steps, oldest first."""
-        split = self.next % self.size if len(self._ring) == self.size else 0
-        yield from self._ring[split:]
-        yield from self._ring[:split]
-
-    @property
-    def first(self) -> int:
-        """Number of the oldest step."""
-        return self.next - len(self._ring)
+        self._count_again(list(records)[-size:], carried)
 
     def is_news(self, signature: bytes) -> bool:
-        """Tell whether nothing here concerns a call: it is a new one, no tool was missing, nothing is blocked."""
-        if signature in self._tallies or self._misses or self._blocked or self._failing:
+        """Return whether nothing here concerns a call: it is new, no tool is missing or failing, nothing is blocked."""
+        if signature in self._counters or self._misses or self._blocked or self._failing:
             return False
-        return self.newest is None or self.newest.kin is None
+        return self.newest is None or self.newest.similarity_key is None
 
     def repeats(self, signature: bytes) -> int:
-        """Count the steps with this signature, whatever their outcomes."""
-        return self._tallies.repeats(signature)
+        """Return the number of records of this signature, whatever their outcomes."""
+        return self._counters.repeats(signature)
 
     def streak(self, signature: bytes) -> int:
-        """Count the newest outcomes of this signature that are equal (SPEC 6, no-progress streak)."""
-        return self._tallies.streak(signature)
+        """Return the number of newest outcomes of this signature that are equal (SPEC 6, no-progress streak)."""
+        return self._counters.streak(signature)
 
-    def nature(self, signature: bytes) -> str:
-        """Give the nature of the newest outcome of this signature."""
-        return self._tallies.nature(signature)
+    def status(self, signature: bytes) -> OutcomeStatus:
+        """Return the status of the newest outcome of this signature."""
+        return self._counters.status(signature)
 
     def outcomes(self, signature: bytes) -> int:
-        """Count the different outcomes of this signature."""
-        return self._tallies.outcomes(signature)
+        """Return the number of different outcomes of this signature."""
+        return self._counters.outcomes(signature)
 
     def failures(self, signature: bytes) -> int:
-        """Count the newest equal failures of this signature, those that left the history since included."""
-        return self._tallies.failures(signature)
+        """Return the number of newest equal failures of this signature, also those that left the history."""
+        return self._counters.failures(signature)
 
     def in_a_row(self, signature: bytes) -> int:
-        """Count how often this call was just made, directly one after the other and with equal outcomes."""
+        """Return how many times this call was just made, one directly after the other and with equal outcomes."""
         newest = self.newest
         if newest is None or newest.signature != signature:
             return 0
@@ -140,188 +107,218 @@ class History:
 
     @property
     def stagnation(self) -> int:
-        """The newest messages in a row that brought no outcome that is new for its call, also those that left it."""
+        """Number of newest messages in a row without an outcome that is new for its call, also those that left."""
         return len(self._staleness)
 
     def is_one_row(self, signature: bytes) -> bool:
-        """Tell whether all that brings nothing new, within this history, is one call that follows itself."""
-        return self.in_a_row(signature) >= len(self._staleness) - self._staleness.passed
+        """Return whether all that stagnates, within this history, is one call that follows itself."""
+        return self.in_a_row(signature) >= len(self._staleness) - self._staleness.departed
 
-    def is_free_again(self, signature: bytes) -> bool:
-        """Tell whether the newest of this signature is a veto, and something new has come since."""
-        vetoed = self._tallies.vetoed(signature)
-        return vetoed >= self.first and self._staleness.fresh > vetoed
+    def is_retry_due(self, signature: bytes) -> bool:
+        """Return whether the newest call of this signature was blocked, and something new has come since."""
+        blocked_at = self._counters.blocked_at(signature)
+        return blocked_at >= self.first and self._staleness.fresh > blocked_at
 
     def failing(self, tool: str) -> Chain | None:
-        """Give the newest outcomes of a tool, while they are failures of one kind."""
+        """Return the newest outcomes of a tool, if they are failures of one kind."""
         return self._failing.get(tool)
 
     def still_fails(self, way: bytes) -> bool:
-        """Tell whether the newest outcome of a tool is a failure of this way."""
+        """Return whether the newest outcome of a tool is a failure of this kind."""
         return self._failing.has(way)
 
-    def newest_where(self, holds: Callable[[Step], bool], most: int) -> list[Step]:
-        """
-        Give the newest steps with an outcome for which something holds, the newest first.
-
-        Args:
-            holds: ToolCalled of each step, from the newest on; the first for which it does not hold ends the row.
-            most: Steps after which to stop: no more than these are looked at.
-        """
-        found: list[Step] = []
-        for number in range(self.next - 1, max(self.first, self.next - most) - 1, -1):
-            step = self._at(number)
-            if step.kind == "open":
-                continue
-            if not holds(step):
-                break
-            found.append(step)
-        return found
-
-    def before(self, step: Step) -> Step | None:
-        """Give the step before a step of this history."""
-        return self._at(step.number - 1) if step.number > self.first else None
-
     def misses(self, tool: str) -> int:
-        """Count how often a tool was not there since it last worked."""
+        """Return how many times a tool was missing since it last worked."""
         return self._misses.of(tool)
 
     def alternation(self, signature: bytes) -> int:
         """
-        Count the alternation that this call would go on with (SPEC 6, ping-pong).
+        Return the length of the alternation that this call would continue (SPEC 6, ping-pong).
 
         Returns:
-            The newest steps that alternate strictly between two calls, from the last one that brought something new to
-            its side, and the call at hand. 0 where the call is not the one whose turn it is.
+            The number of newest records that alternate strictly between two calls, from the last one whose side brought
+            something new, plus the call at hand. 0 if it is not this call's turn.
         """
         first, after = self.first, self.next
         if after - max(self._alternation.since, first) < SIDES or self._at(after - SIDES).signature != signature:
             return 0
         return after - self._alternation.start(first, after, self._at) + 1
 
-    def blocked(self, signature: bytes) -> Pattern | None:
-        """Give the blocked pattern that this signature belongs to, for as long as a veto of it is in the history."""
+    def blocked(self, signature: bytes) -> BlockedPattern | None:
+        """Return the blocked pattern that this signature belongs to, for as long as a blocked call of it is kept."""
         return self._blocked.get(signature)
 
-    def settled(self, count: int) -> bool:
-        """Tell whether the newest `count` steps all have an outcome; looks at no more than these."""
-        numbers = range(self.next - 1, self.next - 1 - count, -1)
-        return count <= len(self._ring) and all(self._at(number).kind != "open" for number in numbers)
+    def blocked_signatures(self) -> list[bytes]:
+        """Return the signatures that are blocked; for a pattern without signatures, those that were tried."""
+        found: dict[bytes, None] = {}
+        for record in self:
+            if record.blocked_by is not None:
+                found |= dict.fromkeys(record.blocked_by.signatures or (record.signature,))
+        return list(found)
 
-    def open_call(self, signature: bytes) -> Step | None:
-        """Give the newest step of this signature that has no outcome yet."""
-        if not self._tallies.has_open(signature):
+    def open_call(self, signature: bytes) -> CallRecord | None:
+        """Return the newest call of this signature that has no outcome yet."""
+        if not self._counters.has_open(signature):
             return None
-        of_kind = (step for step in map(self._at, range(self.next - 1, -1, -1)) if step.signature == signature)
-        return next(step for step in of_kind if step.kind == "open")
+        of_signature = (record for record in reversed(self) if record.signature == signature)
+        return next(record for record in of_signature if record.kind is None)
 
-    def memory(self) -> Memory:
+    def carried_counts(self) -> Carried:
         """
-        Give what the steps that are kept do not tell.
+        Return what the records that are kept do not tell.
 
         Returns:
-            How many steps from the oldest one on belong to messages that are followed by nothing new, or to one that
-            brought something; how many messages that brought nothing new have left the history since; and the failures
-            that are counted beyond the history: signature, count, outcome, nature.
+            How many records, from the oldest on, belong to messages up to the newest that brought something new; how
+            many messages that brought nothing new have left the history since; and the counts of failures.
         """
-        fresh = sum(step.message <= self._staleness.fresh for step in self) if self._staleness.fresh >= 0 else 0
-        return fresh, self._staleness.passed, self._tallies.memory()
+        fresh = sum(record.message <= self._staleness.fresh for record in self) if self._staleness.fresh >= 0 else 0
+        return fresh, self._staleness.departed, self._counters.carried()
 
-    def append(self, step: Step, bond: int = ALONE) -> None:
+    def append(self, record: CallRecord, link: Link = _ALONE) -> None:
         """
-        Add a step, with or without an outcome, and drop the oldest where the ring is full.
+        Add a record, with or without an outcome, and drop the oldest if the history is full.
 
         Args:
-            step: The step.
-            bond: 2 where it was asked for in the same message of the model as the step before it, 1 where it was asked
-                for before that one had an outcome, else 0.
+            record: The record.
+            link: How it is linked to the record before it.
         """
         number, size, ring = self.next, self.size, self._ring
-        signature = step.signature
+        signature = record.signature
         if number >= size:
             self._drop(ring[number % size])
-            ring[number % size] = step
+            ring[number % size] = record
         else:
-            ring.append(step)
-        step.number = number
-        if bond and number and size > 1:
-            step.bind(ring[(number - 1) % size], in_message=bond == IN_MESSAGE)
+            ring.append(record)
+        record.number = number
+        if link and number and size > 1:
+            record.link(ring[(number - 1) % size], link)
         else:
-            step.bonds = None
+            record.parallel = None
         self.next = number + 1
-        self.newest = step
-        if step.id is not None:
-            self.calls[step.id] = step
-        if signature in self._tallies:
-            self._tallies.share(step)
+        self.newest = record
+        if record.id is not None:
+            self.calls[record.id] = record
+        if signature in self._counters:
+            self._counters.share(record)
         else:
-            self._tallies[signature] = step
-        self._go_on(step)
-        if step.kind != "open":
-            self._settle(step)
+            self._counters[signature] = record
+        self._follow(record)
+        if record.kind is not None:
+            self._count_outcome(record)
 
-    def resolve(
-        self, step: Step, kind: str, outcome: bytes | None, nature: str = SUCCESS, kin: bytes | None = None
+    def record_outcome(
+        self,
+        record: CallRecord,
+        kind: OutcomeKind,
+        outcome: bytes | None,
+        status: OutcomeStatus = SUCCESS,
+        similarity_key: bytes | None = None,
     ) -> bool:
         """
-        Give a step of this history its outcome.
+        Give an open record of this history its outcome.
 
         Args:
-            step: An open step.
-            kind: The kind of its outcome.
-            outcome: Its fingerprint; `None` where it cannot be compared.
-            nature: What it says of itself.
-            kin: What it has in common with outcomes of other calls.
+            record: The record.
+            kind: Where the outcome came from.
+            outcome: Its fingerprint; `None` if it cannot be compared.
+            status: Its status.
+            similarity_key: What it shares with outcomes of other calls.
 
         Returns:
-            Whether it ended a streak: an earlier outcome of the same signature was another one.
+            Whether it ended a streak: an earlier outcome of the same signature was different.
         """
-        step.kind = kind
-        step.outcome = outcome
-        step.nature = nature
-        step.kin = kin
-        tally = self._tallies[step.signature]
-        if tally is step:
-            is_plain = kind == "result" and nature == SUCCESS and not self._misses and not self._failing
-            if is_plain and self.next - self._alternation.since <= SIDES:
-                self._staleness.refresh(step.message)
+        record.kind = kind
+        record.outcome = outcome
+        record.status = status
+        record.similarity_key = similarity_key
+        counter = self._counters[record.signature]
+        if counter is record:
+            is_ordinary = kind is _RESULT and status is SUCCESS and not self._misses and not self._failing
+            if is_ordinary and self.next - self._alternation.since <= SIDES:
+                self._staleness.refresh(record.message)
                 return False
-        elif isinstance(tally, Repeats) and nature not in _PASSING and not step.polls:
-            step.is_stale = outcome is not None and outcome in tally.outcomes
-        if step.number < self._tallies.mutated or (nature == CHANGE and step.number < self.next - 1):
-            self._count_anew(list(self))
+        elif isinstance(counter, CallCounter) and status not in _NEVER_STALE and not record.polls:
+            record.is_stale = outcome is not None and outcome in counter.outcomes
+        if record.number < self._counters.mutated_at or (status is MUTATION and record.number < self.next - 1):
+            self._count_again(list(self))
             return False
-        return self._settle(step)
+        return self._count_outcome(record)
 
-    def sign(self, step: Step, signature: bytes) -> None:
-        """Give a step of this history another signature: the host ran the call with other arguments (SPEC 3)."""
-        steps, (fresh, passed, failures) = list(self), self.memory()
-        kept = [failure for failure in failures if failure[0] not in {step.signature, signature}]
-        step.signature = signature
-        self._count_anew(steps, (fresh, passed, kept))
+    def change_signature(self, record: CallRecord, signature: bytes) -> None:
+        """Give a record another signature: the host ran the call with other arguments (SPEC 3)."""
+        records, (fresh, departed, failures) = list(self), self.carried_counts()
+        kept = [failure for failure in failures if failure[0] not in {record.signature, signature}]
+        record.signature = signature
+        self._count_again(records, (fresh, departed, kept))
 
-    def forget(self, step: Step) -> int:
+    def remove(self, record: CallRecord) -> Link:
         """
-        Take a step of this history out again: its call was announced anew, with other arguments (SPEC 3).
+        Remove a record: its call was announced again, with other arguments (SPEC 3).
 
         Returns:
-            How it belonged to the step before it, as `append` takes it.
+            How it was linked to the record before it.
         """
-        fresh, passed, failures = self.memory()
-        fresh -= step.message <= self._staleness.fresh
-        bond = IN_MESSAGE if step.message != step.number else IN_GROUP if step.group != step.number else ALONE
-        self._count_anew([other for other in self if other is not step], (fresh, passed, failures))
-        return bond
+        fresh, departed, failures = self.carried_counts()
+        fresh -= record.message <= self._staleness.fresh
+        link = _ALONE if record.parallel is None else Link.SAME_GROUP
+        link = Link.SAME_MESSAGE if record.message != record.number else link
+        self._count_again([other for other in self if other is not record], (fresh, departed, failures))
+        return link
 
-    def _at(self, number: int) -> Step:
-        return self._ring[number % self.size]
+    def without(self, signature: bytes) -> History:
+        """
+        Return a history that has never seen a call, nor the patterns that it is blocked for.
 
-    def _go_on(self, step: Step) -> None:
-        """Tell what the newest step goes on with: a row of one call, an alternation of two."""
-        number, size, ring, signature = step.number, self.size, self._ring, step.signature
+        A pattern without signatures takes the failures and misses of the call's tool with it.
+        """
+        records = list(self)
+        blocked = [(record, record.blocked_by) for record in records if record.blocked_by is not None]
+        concerned = [
+            (record, pattern) for record, pattern in blocked if signature in (record.signature, *pattern.signatures)
+        ]
+        patterns = {pattern for _, pattern in concerned}
+        tools = {record.tool for record, pattern in concerned if not pattern.signatures}
+        signatures = {signature}.union(*(pattern.signatures for pattern in patterns))
+
+        def goes(record: CallRecord) -> bool:
+            of_tool = record.tool in tools and record.status is not SUCCESS
+            return record.signature in signatures or record.blocked_by in patterns or of_tool
+
+        # Nobody knows which calls the departed messages were made of, so they are no longer counted.
+        fresh, _, failures = self.carried_counts()
+        gone = {record.signature for record in records if goes(record)}
+        carried = (
+            sum(not goes(record) for record in records[:fresh]),
+            0,
+            [kept for kept in failures if kept[0] not in gone],
+        )
+        return History(self.size, [record for record in records if not goes(record)], carried)
+
+    def _count_again(self, records: list[CallRecord], carried: Carried | None = None) -> None:
+        self._clear()
+        self.calls = {}
+        self._counters = CallCounters()
+        self._misses = Misses()
+        self._blocked = Blocked()
+        self._alternation = Alternation()
+        self._same_since = self._in_a_row = 0
+        self._staleness = Staleness()
+        self._failing = Failing()
+        for record, link in zip(records, list(links(records)), strict=True):
+            self.append(record, link)
+        if carried is not None:
+            fresh, departed, failures = carried
+            if fresh:
+                self._staleness.refresh(self._at(self.first + min(fresh, len(self._ring)) - 1).message)
+            self._staleness.departed = departed
+            self._counters.restore(failures)
+
+    def _follow(self, record: CallRecord) -> None:
+        """Count what the newest record continues: a row of one call, or an alternation of two."""
+        number, size, ring, signature = record.number, self.size, self._ring, record.signature
         kept = len(ring)
         if kept > 1 and ring[(number - 1) % size].signature == signature:
-            self._in_a_row += step.group != ring[(number - 1) % size].group
+            self._in_a_row += record.group != ring[(number - 1) % size].group
         else:
             self._same_since, self._in_a_row = number, 1
         alternation = self._alternation
@@ -330,64 +327,53 @@ class History:
         elif kept == SIDES or ring[(number - SIDES) % size].signature != signature:
             alternation.since = number - 1
         elif number - alternation.since == SIDES:
-            alternation.judge_anew(number + 1 - kept, number + 1, self._at)
+            alternation.judge_again(number + 1 - kept, number + 1, self._at)
 
-    def _after(self, step: Step) -> Iterator[Step]:
-        """Give the steps after a step."""
-        return map(self._at, range(step.number + 1, self.next))
-
-    def _settle(self, step: Step) -> bool:
-        """Count the outcome of a step."""
+    def _count_outcome(self, record: CallRecord) -> bool:
+        """Count the outcome of a record; return whether it ended a streak."""
         changed = False
-        tally = self._tallies[step.signature]
-        if isinstance(tally, Repeats):
-            if step.number > tally.newest:
-                changed = tally.resolve(step, self._tallies.mutated)
+        counter = self._counters[record.signature]
+        if isinstance(counter, CallCounter):
+            if record.number > counter.newest:
+                changed = counter.resolve(record, self._counters.mutated_at)
             else:
-                changed = self._tallies.recount(tally, step.signature, self)
-        if step.is_stale:
-            self._staleness.add(step)
+                changed = self._counters.recount(counter, record.signature, self)
+        if record.is_stale:
+            self._staleness.add(record)
         else:
-            self._staleness.refresh(step.message)
-        if step.nature or step.pattern is not None or self._failing:
-            self._count_failing(step)
-        if self._misses or step.kind != "result":
-            self._misses.resolve(step, self._after(step))
-        if step.pattern is not None:
-            self._blocked.add(step.pattern)
+            self._staleness.refresh(record.message)
+        if record.status is not SUCCESS or record.blocked_by is not None or self._failing:
+            self._count_failing(record)
+        if self._misses or record.kind is not _RESULT:
+            self._misses.resolve(record, self._after(record))
+        if record.blocked_by is not None:
+            self._blocked.add(record.blocked_by)
         since = self._alternation.since
-        if self.next - since > SIDES and step.number >= since:
-            self._alternation.judge(step, self.first, self.next, self._at)
+        if self.next - since > SIDES and record.number >= since:
+            self._alternation.judge(record, self.first, self.next, self._at)
         return changed
 
-    def _drop(self, step: Step) -> None:
-        if step.id is not None and self.calls.get(step.id) is step:
-            del self.calls[step.id]
-        if step.is_stale:
-            self._staleness.drop(step, is_last=self._at(step.number + 1).message != step.message)
-        if self._failing:
-            self._failing.drop(step)
-        if self._same_since <= step.number and self._at(step.number + 1).group != step.group:
-            self._in_a_row -= 1
-        self._tallies.drop(step)
-        if self._misses:
-            self._misses.drop(step)
-        if step.pattern is not None:
-            self._blocked.drop(step.pattern)
-
-    def _count_failing(self, step: Step) -> None:
-        """Count a failure of a tool; or that it worked, or that something was changed: that frees what failed."""
-        if step.nature == CHANGE:
-            self._tallies.mutated = step.number
+    def _count_failing(self, record: CallRecord) -> None:
+        """Count a failure of a tool; or that it worked, or that something was changed, which frees what failed."""
+        if record.status is MUTATION:
+            self._counters.mutated_at = record.number
             self._failing.clear()
-        if any(other.tool == step.tool and other.kind != "open" for other in self._after(step)):
-            self._failing.recount(step.tool, self)
+        if any(other.tool == record.tool and other.kind is not None for other in self._after(record)):
+            self._failing.recount(record.tool, self)
         else:
-            self._failing.resolve(step)
+            self._failing.resolve(record)
 
-    def _remember(self, fresh: int, passed: int, failures: Iterable[tuple[bytes, int, bytes | None, str]]) -> None:
-        """Take over what the steps do not tell."""
-        if fresh:
-            self._staleness.refresh(self._at(self.first + min(fresh, len(self._ring)) - 1).message)
-        self._staleness.passed = passed
-        self._tallies.remember(failures)
+    def _drop(self, record: CallRecord) -> None:
+        if record.id is not None and self.calls.get(record.id) is record:
+            del self.calls[record.id]
+        if record.is_stale:
+            self._staleness.drop(record, is_last=self._at(record.number + 1).message != record.message)
+        if self._failing:
+            self._failing.drop(record)
+        if self._same_since <= record.number and self._at(record.number + 1).group != record.group:
+            self._in_a_row -= 1
+        self._counters.drop(record)
+        if self._misses:
+            self._misses.drop(record)
+        if record.blocked_by is not None:
+            self._blocked.drop(record.blocked_by)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
-__all__ = ["change_texts", "read_json", "spelled", "without_identifiers"]
+__all__ = ["change_texts", "normalised_key", "read_json", "without_identifiers"]
 
 _KEYS = frozenset(
     {
@@ -35,7 +35,7 @@ _KEYS = frozenset(
         "createdat",
     }
 )
-"""Keys whose value is an identifier or a time, as `spelled` writes them."""
+"""Keys whose value is an identifier or a time, as `normalised_key` writes them."""
 _PARTS_OF_A_MESSAGE = frozenset({"text", "body", "content", "chat", "channel", "from", "to", "sender", "author"})
 """An object with one of these beside its `id` is itself a message."""
 _NAMED_IN_TEXT = r"\b(?:message|file|poll|run)[ _-]?id\b['\"]?\s*[:=#]?\s*['\"]?"
@@ -46,7 +46,7 @@ _LONGEST_IDENTIFIER = 256
 _MOST_IDENTIFIERS = 64
 
 
-def spelled(key: object) -> object:
+def normalised_key(key: object) -> object:
     """Give a key as it is compared: `messageId`, `message_id` and `message-id` are one."""
     return key.replace("_", "").replace("-", "").lower() if isinstance(key, str) else key
 
@@ -92,7 +92,7 @@ def _keep(value: object, identifiers: set[str], *, is_message: bool, depth: int)
     is_message = is_message or not _PARTS_OF_A_MESSAGE.isdisjoint(value)
     kept = {}
     for key, item in value.items():
-        if spelled(key) in _KEYS or (key == "id" and is_message):
+        if normalised_key(key) in _KEYS or (key == "id" and is_message):
             _collect(item, identifiers, depth)
         else:
             holds_message = key in {"message", "messages"}

@@ -7,13 +7,21 @@ process in which nothing happens does not pay for it.
 
 from __future__ import annotations
 
+from wheelspin.core.record import EventKind
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.record import LoopEvent
 
 __all__ = ["log"]
 
-_LEVELS = {"warning": "WARNING", "block": "ERROR", "abort": "ERROR", "armed": "INFO", "crash": "ERROR"}
+_LEVELS = {
+    EventKind.WARNING: "WARNING",
+    EventKind.BLOCK: "ERROR",
+    EventKind.ABORT: "ERROR",
+    EventKind.ARMED: "INFO",
+    EventKind.CRASH: "ERROR",
+}
 
 
 def log(event: LoopEvent) -> None:
@@ -23,7 +31,7 @@ def log(event: LoopEvent) -> None:
     root = logging.getLogger("wheelspin")
     if not root.handlers:
         root.addHandler(logging.NullHandler())
-    of_compaction = event.kind == "armed" or event.code == "compaction_loop_persisted"
+    of_compaction = event.kind is EventKind.ARMED or event.code == "compaction_loop_persisted"
     logger = root.getChild("post_compaction_guard" if of_compaction else "loop_detection")
     level = logging.getLevelNamesMapping()[_LEVELS[event.kind]]
     if logger.isEnabledFor(level):

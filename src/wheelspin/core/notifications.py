@@ -1,57 +1,81 @@
 """
-What is told: a finding becomes a verdict, in words; listeners hear of it, and of a crash.
+Notifications: the events that listeners are notified of (SPEC 8).
 
-Events hold ids, counts and fingerprints, never arguments or results (SPEC 8 and 9).
+Two rules hold here:
+
+1. An event holds ids, counts and fingerprints, never arguments, results or their text; of a crash, the type of the
+   exception and the place.
+2. Listeners are called outside of the guard's lock. One that crashes does not keep the others from being called.
 """
 
 from __future__ import annotations
 
-from wheelspin.core.advice import advice_on, reason_for, shown
-from wheelspin.core.events import Action, Verdict
-from wheelspin.core.guard_state import plain_id
-from wheelspin.core.record import LoopEvent
+from wheelspin.core.advice import printable_name
+from wheelspin.core.events import Action
+from wheelspin.core.record import EventKind, LoopEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from wheelspin.core.events import Finding, ToolCall
+    from wheelspin.core.events import Verdict
 
-__all__ = ["crash_of", "event_of", "tell", "verdict_of"]
+__all__ = ["Notifier", "crash_event", "verdict_event"]
 
-_KINDS = {Action.WARN: "warning", Action.BLOCK: "block", Action.ABORT: "abort"}
+_KINDS = {Action.WARN: EventKind.WARNING, Action.BLOCK: EventKind.BLOCK, Action.ABORT: EventKind.ABORT}
 
 
-def verdict_of(action: Action, finding: Finding, tool: str, given: int, *, observes: bool) -> Verdict:
+class Notifier:
     """
-    Make a verdict.
+    The events that listeners have yet to be notified of.
 
     Args:
-        action: What follows from the finding.
-        finding: What was seen.
-        tool: The name of the tool that was called.
-        given: How many pieces of advice the run has had, so that the next one is another.
-        observes: Whether the action is only noted.
+        listeners: Called with each event.
+        crashed: Called with "a listener" and the exception if a listener crashes, unless it was notified of a crash:
+            otherwise that would never end.
     """
-    if observes and action is not Action.ALLOW:
-        return Verdict(Action.ALLOW, finding, reason=reason_for(finding, action, tool, observed=True), observed=action)
-    advice = "" if action is Action.ALLOW else advice_on(finding, action, tool, given)
-    return Verdict(action, finding, reason=reason_for(finding, action, tool), advice=advice)
+
+    __slots__ = ("_crashed", "_listeners", "pending")
+
+    def __init__(
+        self, listeners: Iterable[Callable[[LoopEvent], object]], crashed: Callable[[str, Exception], None]
+    ) -> None:
+        self._listeners = tuple(listeners)
+        self._crashed = crashed
+        self.pending: list[LoopEvent] = []
+
+    def notify(self) -> None:
+        """Notify the listeners of all pending events. Other threads may do so at the same time."""
+        while True:
+            try:
+                event = self.pending.pop(0)
+            except IndexError:
+                return
+            for listener in self._listeners:
+                try:
+                    listener(event)
+                except Exception as crash:
+                    if event.kind is not EventKind.CRASH:
+                        self._crashed("a listener", crash)
 
 
-def event_of(verdict: Verdict, call: ToolCall, run_id: str | None) -> LoopEvent | None:
-    """Give the event that goes with a verdict; `None` where it says nothing."""
+def verdict_event(verdict: Verdict, tool: object, **ids: str | None) -> LoopEvent | None:
+    """
+    Return the event of a verdict, or `None` if there is nothing to report.
+
+    Args:
+        verdict: The verdict.
+        tool: Name of the tool, as the model wrote it.
+        ids: `run_id`, `session_id`, `agent_id` and `call_id`, normalised.
+    """
     finding = verdict.finding
     due = verdict.due
     if finding is None or due is Action.ALLOW:
         return None
     return LoopEvent(
         _KINDS[due],
-        run_id=run_id,
-        session_id=plain_id(call.session_id),
-        agent_id=plain_id(call.agent_id),
-        call_id=plain_id(call.id),
-        tool=shown(call.tool),
+        **ids,
+        tool=printable_name(tool),
         detector=finding.detector,
         code=finding.code,
         level=finding.level,
@@ -64,37 +88,17 @@ def event_of(verdict: Verdict, call: ToolCall, run_id: str | None) -> LoopEvent 
     )
 
 
-def crash_of(part: str, crash: Exception) -> LoopEvent:
-    """Say that a part of the guard crashed: the exception's type and place, never its text (SPEC 9)."""
+def crash_event(part: str, crash: Exception) -> LoopEvent:
+    """
+    Return the event of a crash of a part of the guard (SPEC 9).
+
+    Args:
+        part: What crashed, such as a detector's id.
+        crash: The exception.
+    """
     place = crash.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
     where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else ""
     cause = f"{type(crash).__name__}{where}"
-    return LoopEvent("crash", code=part, reason=f"{part} crashed with {cause}; the call passed", cause=cause)
-
-
-def tell(
-    events: list[LoopEvent],
-    listeners: Iterable[Callable[[LoopEvent], object]],
-    crashed: Callable[[str, Exception], None],
-) -> None:
-    """
-    Hand events to listeners, and take them off the list, which other threads may do at the same time.
-
-    Args:
-        events: What waits to be told.
-        listeners: Those who hear of it.
-        crashed: Told of a listener that crashes, but not for ever: not of one that crashes on hearing of a crash.
-    """
-    while True:
-        try:
-            event = events.pop(0)
-        except IndexError:
-            return
-        for listener in listeners:
-            try:
-                listener(event)
-            except Exception as crash:
-                if event.kind != "crash":
-                    crashed("a listener", crash)
+    return LoopEvent(EventKind.CRASH, code=part, reason=f"{part} crashed with {cause}; the call passed", cause=cause)

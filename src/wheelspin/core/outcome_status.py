@@ -1,41 +1,65 @@
 """
-The nature of an outcome: what it says of itself, beyond its content.
+The status of an outcome: what the answer of a tool says about itself, beyond its content.
 
-A failure that stays the same is a loop where a success that stays the same may be good work; an outage passes by
-itself; what is still being waited for is asked for again; a person's no is a no.
+Two rules hold here:
+
+1. The status decides which detectors look at an outcome, never whether two outcomes are equal.
+2. A text counts as something other than a success only if it says so at its beginning, or says nothing else.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from typing import Any
+    from typing import Any, Final
 
     from wheelspin.core.events import Outcome
     from wheelspin.core.tools import Tool
 
-__all__ = ["CHANGE", "FAILED", "FAILURE", "OUTAGE", "REFUSAL", "SUCCESS", "WAITING", "nature_of"]
+__all__ = ["FAILED", "SUCCESSFUL", "OutcomeStatus", "status_of"]
 
-SUCCESS = ""
-"""It worked, as far as one can see."""
-CHANGE = "change"
-"""It worked, and the tool is declared to change something (SPEC 6.3, `mutates`)."""
-FAILURE = "failure"
-"""It failed."""
-OUTAGE = "outage"
-"""What stands behind the tool is down or overloaded: 429, 5xx, a timeout, a refused connection."""
-REFUSAL = "refusal"
-"""Somebody said no."""
-WAITING = "waiting"
-"""It says that what it is about is not done yet."""
-FAILED = frozenset({FAILURE, OUTAGE, REFUSAL})
-"""The natures of an outcome that did not work."""
+
+class OutcomeStatus(StrEnum):
+    """
+    How a call ended, as far as its outcome says.
+
+    A failure that stays the same is a loop, where a success that stays the same may be good work. An outage passes by
+    itself, a pending job is asked for again, and a refusal is somebody's decision.
+    """
+
+    SUCCESS = "success"
+    """It worked, as far as one can see."""
+    MUTATION = "mutation"
+    """It worked, and the tool is declared to change something (`mutates`, SPEC 6.3)."""
+    FAILURE = "failure"
+    """It failed."""
+    OUTAGE = "outage"
+    """The service behind the tool is down or overloaded: 429, 5xx, a timeout, a refused connection."""
+    REFUSAL = "refusal"
+    """A person or a rule refused the call."""
+    WAIT = "wait"
+    """What it asks about is still pending."""
+
+
+SUCCESS: Final = OutcomeStatus.SUCCESS
+MUTATION: Final = OutcomeStatus.MUTATION
+FAILURE: Final = OutcomeStatus.FAILURE
+OUTAGE: Final = OutcomeStatus.OUTAGE
+REFUSAL: Final = OutcomeStatus.REFUSAL
+WAIT: Final = OutcomeStatus.WAIT
+
+FAILED = (FAILURE, OUTAGE, REFUSAL)
+"""The statuses of a call that did not work. A tuple: membership is then a matter of identity, not of hashing."""
+SUCCESSFUL = (SUCCESS, MUTATION)
+"""The statuses of a call that worked."""
 
 _SHORT = 300
-"""Characters up to which a text can be nothing but a remark: of an outage, or of what is not done yet."""
+"""Characters up to which a text can be nothing but a remark about an outage or a pending job."""
 _LONG = 2000
-"""Characters up to which an error is looked through for an outage: a long one is a report that may mention anything."""
+"""Characters up to which an error is searched for an outage. A longer one is a report, which may mention anything."""
 _FAILED_WORDS = ("error", "[error", "<error", "traceback (most recent", "fatal:", "exception:", "failed:", "failure:")
 _STATES = frozenset(
     {"pending", "running", "queued", "waiting", "processing", "starting", "scheduled", "in_progress", "inprogress"}
@@ -49,7 +73,7 @@ _OUTAGE = (
     r"(?:$|too\b|rate\b|bad\b|gateway\b|service\b|server\b|internal\b|upstream\b|unavailable\b|error\b|temporar|overload)"
     r"|\b(?:http|status|code|error)(?:[ /][\d.]+)?\W{0,3}(?:code\W{0,3})?(?:429|50[0234])\b"
 )
-_WAITING = (
+_WAIT = (
     r"^\W*(?:[\w ./-]{1,40}[:=]\s*|(?:[\w./-]+ ){0,4}(?:is|are|was) )?(?:still )?"
     r"(?:pending|running|queued|waiting|processing|starting|scheduled|in[ _-]progress"
     r"|not (?:yet )?(?:ready|finished|done|complete|completed)(?: yet)?)"
@@ -61,9 +85,9 @@ _REFUSED = (
 )
 
 
-def nature_of(tool: Tool, outcome: Outcome) -> str:
+def status_of(tool: Tool, outcome: Outcome) -> OutcomeStatus:
     """
-    Tell the nature of an outcome.
+    Return the status of an outcome.
 
     Args:
         tool: The tool that was called.
@@ -72,23 +96,23 @@ def nature_of(tool: Tool, outcome: Outcome) -> str:
     kind, value = outcome.kind, outcome.value
     if kind == "result":
         if type(value) is str:
-            nature = _of_text(value)
+            status = _of_text(value)
         elif isinstance(value, dict):
-            nature = _of_object(value)
+            status = _of_object(value)
         else:
-            nature = SUCCESS
+            status = SUCCESS
     elif kind == "shell" and isinstance(value, dict):
-        nature = _of_object(value)
+        status = _of_object(value)
     elif kind == "denied":
         return REFUSAL
     elif kind in {"error", "unknown_tool"}:
         return _of_failure(value)
     else:
         return SUCCESS
-    return CHANGE if nature == SUCCESS and tool.mutates else nature
+    return MUTATION if status is SUCCESS and tool.mutates else status
 
 
-def _of_text(text: str) -> str:
+def _of_text(text: str) -> OutcomeStatus:
     head = text[:32].lstrip().lower()
     if head.startswith(_FAILED_WORDS):
         return _of_failure(text)
@@ -97,13 +121,13 @@ def _of_text(text: str) -> str:
     plain = text.lower()
     if _may_be_outage(plain) and _search("outage", _OUTAGE, text):
         return OUTAGE
-    # Each word for waiting has one of these in it, which is looked for first.
+    # Every word for waiting contains one of these, and looking for them is quicker than the expression.
     is_possible = "ing" in plain or "ed" in plain or "progress" in plain or "not " in plain
-    return WAITING if is_possible and _search("waiting", _WAITING, text) else SUCCESS
+    return WAIT if is_possible and _search("wait", _WAIT, text) else SUCCESS
 
 
-def _of_failure(value: object) -> str:
-    """Tell an outage and a person's no from any other failure."""
+def _of_failure(value: object) -> OutcomeStatus:
+    """Return whether a failure is an outage, a refusal by a person, or any other failure."""
     text = value if type(value) is str else ""
     if 0 < len(text) <= _LONG:
         plain = text.lower()
@@ -115,7 +139,7 @@ def _of_failure(value: object) -> str:
 
 
 def _may_be_outage(plain: str) -> bool:
-    """Tell quickly whether a text in lower case can hold what the expression for outages looks for."""
+    """Return quickly whether a lower-case text can match the expression for outages."""
     return (
         "time" in plain
         or "429" in plain
@@ -136,29 +160,29 @@ _FLAGS = frozenset(
         *("isError", "is_error", "success", "ok"),
     }
 )
-"""Keys in which a result says how it went."""
+"""Keys in which a result says how it ended."""
 _FAILED_STATUSES = frozenset({"failed", "error", "failure"})
 _TEXTS = ("aggregated", "output", "message", "error")
 
 
-def _of_object(value: dict[Any, Any]) -> str:
-    """Tell the nature of a result that says how it went in fields of its own, or in its text."""
+def _of_object(value: dict[Any, Any]) -> OutcomeStatus:
+    """Return the status of a result that says how it ended in fields of its own, or in its text."""
     if _FLAGS.isdisjoint(value):
-        text = _said(value)
+        text = _text_of(value)
         return _of_text(text) if text else SUCCESS
     details = value.get("details")
     source = details if isinstance(details, dict) else value
     status = _word(source.get("status", source.get("state"))).strip().lower()
     if _has_failed(source, status) or value.get("isError") is True:
-        return _of_failure(_said(source) or _said(value))
+        return _of_failure(_text_of(source) or _text_of(value))
     if status and status.replace("-", "_").replace(" ", "_") in _STATES:
-        return WAITING
-    text = _said(source) or _said(value)
+        return WAIT
+    text = _text_of(source) or _text_of(value)
     return _of_text(text) if text else SUCCESS
 
 
 def _has_failed(source: dict[Any, Any], status: str) -> bool:
-    """Tell whether a result says by its fields that something failed."""
+    """Return whether the fields of a result say that something failed."""
     if status in _FAILED_STATUSES or source.get("success") is False or source.get("ok") is False:
         return True
     code = source.get("exitCode", source.get("exit_code", source.get("returncode")))
@@ -167,8 +191,8 @@ def _has_failed(source: dict[Any, Any], status: str) -> bool:
     return source.get("isError") is True or source.get("is_error") is True
 
 
-def _said(value: dict[Any, Any]) -> str:
-    """Give the text of a result, where it is one."""
+def _text_of(value: dict[Any, Any]) -> str:
+    """Return the text of a result, if it is one."""
     content = value.get("content")
     if content is None:
         for key in _TEXTS:
@@ -189,7 +213,7 @@ _patterns: dict[str, re.Pattern[str]] = {}
 
 
 def _search(name: str, looks: str, text: str) -> bool:
-    """Search a text; an expression is compiled when it is first needed, for the start-up of a hook process."""
+    """Search a text. Expressions are compiled when first needed, because a hook process has to start quickly."""
     pattern = _patterns.get(name)
     if pattern is None:
         import re

@@ -1,15 +1,19 @@
 """
-The presets: what holds where the user says nothing.
+The presets: what holds if the user sets nothing. Each detector has its own thresholds by preset in its class.
 
-`standard` has the numbers of the documented detection. `early` is for small models, and for hosts that stop a run by
-themselves after a few repeats: it was tuned on recorded runs, and `docs/evaluation.md` says what it finds and spares.
+`standard` has the documented numbers. `early` is for small models, and for hosts that stop a run by themselves after a
+few repeats: it was tuned on recorded runs, and `docs/evaluation.md` reports what it finds and what it spares.
 """
 
 from __future__ import annotations
 
-__all__ = ["PRESETS"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from wheelspin.core.thresholds import Thresholds
 
-_DOCUMENTED: dict[str, int] = {
+__all__ = ["NUMBERS", "OUTAGES"]
+
+_STANDARD: dict[str, int] = {
     "history_size": 30,
     "warning_threshold": 10,
     "critical_threshold": 20,
@@ -23,21 +27,8 @@ _EARLY = {
     "global_circuit_breaker_threshold": 24,
 }
 
-PRESETS: dict[str, tuple[dict[str, int], dict[str, tuple[int, int]]]] = {
-    "standard": (_DOCUMENTED, {"infrastructure_failures": (10, 30)}),
-    "early": (
-        _DOCUMENTED | _EARLY,
-        {
-            "generic_repeat": (16, 18),
-            "known_poll_no_progress": (8, 12),
-            "ping_pong": (5, 7),
-            "immediate_repeat": (2, 3),
-            "stagnation": (4, 5),
-            "unchanged_failure": (5, 7),
-            "same_failure": (4, 6),
-            "near_repeat": (8, 10),
-            "infrastructure_failures": (6, 15),
-        },
-    ),
-}
-"""Each preset: its numbers, and the warning and critical thresholds of what has its own."""
+NUMBERS: dict[str, dict[str, int]] = {"standard": _STANDARD, "early": _STANDARD | _EARLY}
+"""Every setting that is a number, by preset (SPEC 2.1)."""
+
+OUTAGES: dict[str, Thresholds] = {"standard": (10, 30), "early": (6, 15)}
+"""The thresholds for equal outages of a service, by preset."""

@@ -1,112 +1,100 @@
 """
 The settings of one agent, resolved: plain values that the engine reads (SPEC 2.1).
 
-A configuration file becomes these in `wheelspin.config`; in code they are made directly.
+Two rules hold here:
+
+1. What a configuration file says has the same shape from the file to here: the blocks of the file, with their names in
+   snake case (`settings_from`). Only what is shown to people is flat.
+2. Whatever is wrong is an error, never a silent default; whatever is raised or out of reach is a notice.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import Value
-from wheelspin.core.hints import ToolHint
-from wheelspin.core.presets import PRESETS
+from wheelspin.core.hints import NEVER, ToolHint
+from wheelspin.core.plugins import load_plugins
+from wheelspin.core.presets import NUMBERS, OUTAGES
+from wheelspin.core.thresholds import Thresholds, overridden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
-__all__ = [
-    "DETECTORS",
-    "DOCUMENTED",
-    "HINT",
-    "MODES",
-    "NUMBERS",
-    "OUTAGE",
-    "Limits",
-    "Notice",
-    "Settings",
-    "own_limits",
-    "settings_from",
-]
+    from wheelspin.core.detectors.base import Detector
 
-NUMBERS = PRESETS["standard"][0]
-"""Every setting that is a number, with its default (SPEC 2.1)."""
+__all__ = ["OUTAGE_BLOCK", "OWN_THRESHOLDS", "Mode", "Notice", "Settings", "settings_from"]
 
-DOCUMENTED = ("generic_repeat", "known_poll_no_progress", "ping_pong")
-"""The detectors of the documented detection: the shared thresholds are theirs before those of a preset."""
-
-DETECTORS = (
-    *DOCUMENTED,
-    "immediate_repeat",
-    "stagnation",
-    "unchanged_failure",
-    "same_failure",
-    "near_repeat",
-)
-"""The detectors that can be switched off, all on by default."""
-
-OUTAGE = "infrastructure_failures"
-"""What has thresholds of its own beside the detectors: failures of what stands behind a tool."""
-
-HINT = "tool_hints."
-"""What the names of hints begin with where settings have flat names."""
-
-MODES = ("enforce", "observe")
-
-_LIMITED = (*DETECTORS, OUTAGE)
-_PLACES = {name: place for place, name in enumerate(_LIMITED)}
-_OWN = ("warning_threshold", "critical_threshold")
+OUTAGE_BLOCK = "infrastructure_failures"
+"""The block with the thresholds for equal outages of a service."""
+OWN_THRESHOLDS = ("warning_threshold", "critical_threshold")
+"""The thresholds that a single detector can have."""
+_NUMBERS = tuple(NUMBERS["standard"])
 _SMALLEST_WINDOW = 2
 
-Limits = tuple[int, int]
-"""A warning and a critical threshold."""
+
+class Mode(StrEnum):
+    """What is done with verdicts."""
+
+    ENFORCE = "enforce"
+    """The model is warned, calls are blocked, runs are ended."""
+    OBSERVE = "observe"
+    """Everything is recorded and reported as it would have been, and nothing is changed."""
 
 
 class Notice(Value):
-    """Something about the settings that the user should know although it is no fault."""
+    """Something about the settings that the user should know, although it is not a fault."""
 
-    __slots__ = ("setting", "text")
+    __slots__ = ("raised", "setting", "text")
 
     setting: str
-    """Name of the setting, in snake case."""
+    """Name of the setting, in snake case; of a detector or a block, its name."""
     text: str
-    """What is the matter and what was done about it."""
+    """What it is and what was done about it."""
+    raised: bool
+    """Whether the setting was raised."""
 
-    def __init__(self, setting: str, text: str) -> None:
-        self._fill(setting=setting, text=text)
+    def __init__(self, setting: str, text: str, *, raised: bool = False) -> None:
+        self._fill(setting=setting, text=text, raised=raised)
 
 
 class Settings(Value):
     """
     What holds for one agent (SPEC 2).
 
-    Thresholds in the wrong order are raised, as the documented detection does it: `critical_threshold` above
-    `warning_threshold`, then `global_circuit_breaker_threshold` above `critical_threshold`, and a `window_size` of 1,
-    which cannot show a repeat, to 2. Each raise, and each threshold that `history_size` keeps out of reach, is a
+    Thresholds in the wrong order are raised, as in the documented detection: `critical_threshold` above
+    `warning_threshold`, then `global_circuit_breaker_threshold` above `critical_threshold`. A `window_size` of 1, which
+    cannot show a repeat, is raised to 2. Each raise, and each threshold that `history_size` keeps out of reach, is a
     notice.
 
     Args:
-        enabled: Master switch of the rolling detectors. `None` (not set) leaves them off and the post-compaction
-            guard on; `False` turns that off too.
-        preset: What holds where nothing is given: `standard` has the documented numbers, `early` finds loops after a
+        enabled: Master switch of the detectors. `None` (not set) leaves them off and the post-compaction guard on;
+            `False` turns that off too.
+        preset: What holds if nothing else is set: `standard` has the documented numbers, `early` finds loops after a
             few repeats.
-        mode: `enforce`, or `observe`: everything is recorded and told as it would have been, and nothing is changed.
-        detectors: Single detectors, by their names in snake case: a switch, or a mapping with any of `enabled`,
-            `warning_threshold` and `critical_threshold`. What is not named is on, with the thresholds below;
-            `immediate_repeat` goes with `generic_repeat`.
-        infrastructure_failures: Thresholds, in a mapping as above, for equal failures of what stands behind a tool
-            (429, 5xx, timeouts, refused connections), which pass by themselves.
-        tool_hints: Names or patterns of tools, and what is declared of those (SPEC 6.3).
-        history_size: Steps kept per run.
-        warning_threshold: Repeats before a pattern is reported.
+        mode: `enforce`, or `observe`: everything is recorded and reported as it would have been, and nothing is
+            changed.
+        detectors: Single detectors, by name in snake case: a switch, or a mapping with any of `enabled`,
+            `warning_threshold` and `critical_threshold`. Detectors that are not named are on, with the thresholds
+            below; `immediate_repeat` goes with `generic_repeat`.
+        infrastructure_failures: Thresholds, in a mapping as above, for equal outages of the service behind a tool (429,
+            5xx, timeouts, refused connections), which pass by themselves.
+        tool_hints: Names or patterns of tools, each with what is declared about them (SPEC 6.3).
+        plugins: Detectors beside the built-in ones: names of modules that define some, or detectors themselves.
+        history_size: Calls kept per run.
+        warning_threshold: Repeats before a pattern is warned about.
         critical_threshold: Repeats before a pattern without progress is blocked.
-        unknown_tool_threshold: Misses after which an unavailable tool is blocked.
+        unknown_tool_threshold: Misses before a missing tool is blocked.
         global_circuit_breaker_threshold: Repeats without progress that end the run.
         window_size: Calls for which the post-compaction guard stays armed, all of which must be equal.
 
     Raises:
-        TypeError: A number is not whole, a switch is no boolean.
-        ValueError: A number is zero or negative, a detector is not known.
+        TypeError: A number is not whole, or a switch is not a boolean.
+        ValueError: A number is zero or negative, or a detector is not known.
+        PluginError: A plugin cannot be imported, or defines no detector.
 
     Example:
         >>> settings = Settings(enabled=True, warning_threshold=12, critical_threshold=5)
@@ -114,27 +102,39 @@ class Settings(Value):
         (13, 'critical_threshold')
     """
 
-    __slots__ = (*NUMBERS, *DETECTORS, "enabled", "limits", "mode", "notices", "preset", "tool_hints")
+    __slots__ = (
+        *_NUMBERS,
+        "detectors",
+        "enabled",
+        "lowest_hint",
+        "mode",
+        "notices",
+        "outage_thresholds",
+        "preset",
+        "switched_off",
+        "thresholds",
+        "tool_hints",
+    )
 
     enabled: bool | None
     preset: str
-    mode: str
+    mode: Mode
     history_size: int
     warning_threshold: int
     critical_threshold: int
     unknown_tool_threshold: int
     global_circuit_breaker_threshold: int
     window_size: int
-    generic_repeat: bool
-    known_poll_no_progress: bool
-    ping_pong: bool
-    immediate_repeat: bool
-    stagnation: bool
-    unchanged_failure: bool
-    same_failure: bool
-    near_repeat: bool
-    limits: tuple[Limits, ...]
-    """The thresholds of each detector and of infrastructure failures; see `limits_of`."""
+    detectors: tuple[Detector, ...]
+    """All detectors that there are, on or off, in the order in which they are asked."""
+    switched_off: frozenset[str]
+    """Names of the detectors that are switched off."""
+    thresholds: dict[str, Thresholds]
+    """The thresholds of each detector, by name."""
+    outage_thresholds: Thresholds
+    """The thresholds for equal outages of a service."""
+    lowest_hint: int
+    """The lowest warning threshold that a tool has of its own."""
     tool_hints: tuple[tuple[str, ToolHint], ...]
     notices: tuple[Notice, ...]
 
@@ -143,10 +143,11 @@ class Settings(Value):
         enabled: bool | None = None,
         *,
         preset: str = "standard",
-        mode: str = "enforce",
+        mode: str = Mode.ENFORCE,
         detectors: Mapping[str, bool | Mapping[str, Any]] | None = None,
         infrastructure_failures: Mapping[str, int] | None = None,
         tool_hints: Mapping[str, ToolHint] | None = None,
+        plugins: Iterable[str | type[Detector] | Detector] = (),
         history_size: int | None = None,
         warning_threshold: int | None = None,
         critical_threshold: int | None = None,
@@ -154,7 +155,6 @@ class Settings(Value):
         global_circuit_breaker_threshold: int | None = None,
         window_size: int | None = None,
     ) -> None:
-        defaults, limits = PRESETS[_one_of("preset", preset, tuple(PRESETS))]
         given = {
             "history_size": history_size,
             "warning_threshold": warning_threshold,
@@ -163,119 +163,148 @@ class Settings(Value):
             "global_circuit_breaker_threshold": global_circuit_breaker_threshold,
             "window_size": window_size,
         }
-        numbers = defaults | {name: _whole(name, value) for name, value in given.items() if value is not None}
-        blocks = {_known(name): _block(name, value) for name, value in (detectors or {}).items()}
-        switches = dict.fromkeys(DETECTORS, True) | {
-            name: block["enabled"] for name, block in blocks.items() if "enabled" in block
+        numbers = NUMBERS[_one_of("preset", preset, tuple(NUMBERS))] | {
+            name: _whole(name, value) for name, value in given.items() if value is not None
         }
-        if "enabled" not in blocks.get("immediate_repeat", {}):
-            switches["immediate_repeat"] = switches["generic_repeat"]
         notices = [*_raise(numbers), *_out_of_reach(numbers)]
-        if infrastructure_failures is not None:
-            blocks[OUTAGE] = _block(OUTAGE, infrastructure_failures)
-        shared = numbers["warning_threshold"], numbers["critical_threshold"]
-        asked = tuple(numbers[name] if given[name] is not None else None for name in _OWN)
-        found = []
-        for name in _LIMITED:
-            base = limits.get(name, shared)
-            if name in DOCUMENTED:
-                base = own_limits(base, (asked[0], asked[1]))
-            own, notice = _own_limits(name, blocks.get(name, {}), base)
-            found.append(own)
-            notices += notice
+        there_are = (*DETECTORS, *load_plugins(plugins))
+        blocks = _blocks(detectors or {}, there_are)
+        thresholds: dict[str, Thresholds] = {}
+        asked = [numbers[name] if given[name] is not None else None for name in OWN_THRESHOLDS]
+        for detector in there_are:
+            base = _default_thresholds(detector, preset, numbers)
+            if detector.is_documented:
+                base = overridden(base, (asked[0], asked[1]))
+            thresholds[detector.name], raised = _own_thresholds(detector.name, blocks.get(detector.name, {}), base)
+            notices += raised
+        outages = _block(OUTAGE_BLOCK, infrastructure_failures or {}, has_switch=False)
+        outage_thresholds, raised = _own_thresholds(OUTAGE_BLOCK, outages, OUTAGES[preset])
+        hints = tuple((tool_hints or {}).items())
         self._fill(
             **numbers,
-            **switches,
             enabled=enabled if enabled is None else _switch("enabled", enabled),
             preset=preset,
-            mode=_one_of("mode", mode, MODES),
-            limits=tuple(found),
-            tool_hints=tuple((tool_hints or {}).items()),
-            notices=tuple(notices),
+            mode=Mode(_one_of("mode", mode, tuple(Mode))),
+            detectors=there_are,
+            switched_off=frozenset(_switched_off(blocks, there_are)),
+            thresholds=thresholds,
+            outage_thresholds=outage_thresholds,
+            lowest_hint=min(_warnings_of(hints), default=NEVER),
+            tool_hints=hints,
+            notices=(*notices, *raised),
         )
 
-    def limits_of(self, name: str) -> Limits:
-        """Give the warning and the critical threshold of a detector, or of `infrastructure_failures`."""
-        return self.limits[_PLACES[name]]
+    def __hash__(self) -> int:
+        return hash((self.enabled, self.preset, self.mode, self.switched_off, self.tool_hints))
+
+    @property
+    def wait_thresholds(self) -> Thresholds:
+        """The thresholds for an outcome that is still pending: those of the detector of polls."""
+        return self.thresholds["known_poll_no_progress"]
+
+    def is_on(self, detector: Detector) -> bool:
+        """Return whether a detector is asked: all are on, and this one is not switched off."""
+        return bool(self.enabled) and detector.name not in self.switched_off
+
+    def thresholds_of(self, detector: Detector) -> Thresholds:
+        """Return the warning and the critical threshold of a detector, also of one that the settings do not know."""
+        found = self.thresholds.get(detector.name)
+        if found is None:
+            numbers = {name: getattr(self, name) for name in OWN_THRESHOLDS}
+            found = _default_thresholds(detector, self.preset, numbers)
+        return found
 
     def observing(self) -> Settings:
         """
-        Give the same settings in the mode `observe`.
+        Return the same settings in `observe` mode.
 
         Example:
-            >>> Settings(enabled=True, warning_threshold=4).observing().mode
+            >>> str(Settings(enabled=True, warning_threshold=4).observing().mode)
             'observe'
         """
         settings = object.__new__(Settings)
-        settings._fill(**{name: getattr(self, name) for name in self.__slots__} | {"mode": "observe"})
+        settings._fill(**{name: getattr(self, name) for name in self.__slots__} | {"mode": Mode.OBSERVE})
         return settings
 
 
 def settings_from(given: Mapping[str, Any]) -> Settings:
     """
-    Make settings of what a configuration sets, by the names of the settings.
+    Return the settings that a configuration sets.
 
     Args:
-        given: Numbers, `enabled`, `preset` and `mode` by their names; what is set of a detector as its name, or as
-            `<name>.warning_threshold`; hints as `tool_hints.<tool>`.
+        given: The block `tools.loopDetection` with all names in snake case: `detectors`, `infrastructure_failures`,
+            `post_compaction_guard` and `tool_hints` are mappings, as in the file.
+
+    Raises:
+        TypeError, ValueError, PluginError: As `Settings` does.
     """
-    detectors: dict[str, dict[str, Any]] = {}
-    for name, value in given.items():
-        detector, _, field = name.partition(".")
-        if detector in DETECTORS:
-            detectors.setdefault(detector, {})[field or "enabled"] = value
-    outage = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{OUTAGE}.")}
-    hints = {name.partition(".")[2]: ToolHint(**value) for name, value in given.items() if name.startswith(HINT)}
-    plain = {name: given[name] for name in ("preset", "mode", *NUMBERS) if name in given}
-    enabled = given.get("enabled")
-    return Settings(enabled, detectors=detectors, infrastructure_failures=outage or None, tool_hints=hints, **plain)
+    given = dict(given)
+    window = given.pop("post_compaction_guard", {})
+    hints = {tool: ToolHint(**hint) for tool, hint in given.pop("tool_hints", {}).items()}
+    return Settings(**given, **window, tool_hints=hints)
 
 
-def own_limits(shared: Limits, own: tuple[int | None, int | None]) -> Limits:
-    """
-    Lay thresholds that hold for one thing alone over those that hold for all, in the right order.
-
-    Args:
-        shared: Warning and critical threshold that hold for all.
-        own: Those that hold for the one, each or `None`.
-
-    Example:
-        >>> own_limits((10, 20), (None, 5)), own_limits((10, 20), (25, None))
-        ((4, 5), (25, 26))
-    """
-    warning = shared[0] if own[0] is None else own[0]
-    critical = shared[1] if own[1] is None else own[1]
-    if critical <= warning and own[0] is None and critical > 1:
-        warning = critical - 1
-    return warning, max(critical, warning + 1)
+def _default_thresholds(detector: Detector, preset: str, numbers: dict[str, int]) -> Thresholds:
+    """Return a detector's thresholds if it is given none: those of its class for the preset, or the shared ones."""
+    defaults = detector.default_thresholds
+    shared = numbers["warning_threshold"], numbers["critical_threshold"]
+    return defaults.get(preset) or defaults.get("standard") or shared
 
 
-def _own_limits(name: str, block: dict[str, Any], shared: Limits) -> tuple[Limits, list[Notice]]:
+def _own_thresholds(name: str, block: dict[str, Any], shared: Thresholds) -> tuple[Thresholds, list[Notice]]:
     own = block.get("warning_threshold"), block.get("critical_threshold")
-    limits = own_limits(shared, own)
-    if own[1] in {None, limits[1]}:
-        return limits, []
-    text = (
-        f"critical threshold raised from {own[1]} to {limits[1]}: it must be above the warning threshold, {limits[0]}"
-    )
-    return limits, [Notice(name, text)]
+    warning, critical = overridden(shared, own)
+    if own[1] in {None, critical}:
+        return (warning, critical), []
+    text = f"critical threshold raised from {own[1]} to {critical}: it must be above the warning threshold, {warning}"
+    return (warning, critical), [Notice(name, text, raised=True)]
 
 
-def _block(name: str, given: object) -> dict[str, Any]:
-    """Give what is set of one detector: a switch alone, or a mapping."""
-    if isinstance(given, bool):
+def _blocks(
+    given: Mapping[str, bool | Mapping[str, Any]], there_are: tuple[Detector, ...]
+) -> dict[str, dict[str, Any]]:
+    """Return what is set for each detector that is named."""
+    known = [detector.name for detector in there_are if detector.can_switch]
+    for name in given:
+        if name not in known:
+            raise ValueError(f"there is no detector {name!r} to configure; there are {', '.join(known)}")
+    return {name: _block(name, value, has_switch=True) for name, value in given.items()}
+
+
+def _block(name: str, given: object, *, has_switch: bool) -> dict[str, Any]:
+    """Return what is set in a block: a switch alone, or a mapping."""
+    if isinstance(given, bool) and has_switch:
         return {"enabled": given}
     if not hasattr(given, "items"):
         raise TypeError(f"`{name}` must be True, False or a mapping, not {given!r}")
     block: dict[str, Any] = {}
     for key, value in given.items():
-        if key in _OWN:
+        if key in OWN_THRESHOLDS:
             block[key] = _whole(f"{name}.{key}", value)
-        elif key == "enabled" and name != OUTAGE:
+        elif key == "enabled" and has_switch:
             block[key] = _switch(f"{name}.{key}", value)
         else:
-            raise ValueError(f"`{name}` has no {key!r}; it has {', '.join(_OWN)}")
+            raise ValueError(f"`{name}` has no {key!r}; it has {', '.join(OWN_THRESHOLDS)}")
     return block
+
+
+def _switched_off(blocks: dict[str, dict[str, Any]], there_are: tuple[Detector, ...]) -> Iterator[str]:
+    """Yield the names of the detectors that are off, or that follow one that is off."""
+    names = {detector.id: detector.name for detector in there_are}
+    for detector in there_are:
+        followed = names.get(detector.follows, "")
+        switch = blocks.get(detector.name, {}).get("enabled", blocks.get(followed, {}).get("enabled", True))
+        if not switch:
+            yield detector.name
+
+
+def _warnings_of(hints: tuple[tuple[str, ToolHint], ...]) -> Iterator[int]:
+    """Yield the warning thresholds that tools have of their own, or that follow from their critical ones."""
+    for _, hint in hints:
+        if hint.warning_threshold is not None:
+            yield hint.warning_threshold
+        if hint.critical_threshold is not None:
+            yield hint.critical_threshold - 1
 
 
 def _one_of(name: str, value: object, known: tuple[str, ...]) -> str:
@@ -300,14 +329,8 @@ def _switch(name: str, value: object) -> bool:
     return value
 
 
-def _known(name: str) -> str:
-    if name not in DETECTORS:
-        raise ValueError(f"there is no detector {name!r} to switch; there are {', '.join(DETECTORS)}")
-    return name
-
-
 def _raise(numbers: dict[str, int]) -> list[Notice]:
-    """Raise what stands in the wrong order, and say so (SPEC 2.2)."""
+    """Raise what is in the wrong order, and say so (SPEC 2.2)."""
     notices = []
     for upper, lower, word in (
         ("critical_threshold", "warning_threshold", "warning"),
@@ -316,17 +339,17 @@ def _raise(numbers: dict[str, int]) -> list[Notice]:
         if numbers[upper] <= numbers[lower]:
             given, numbers[upper] = numbers[upper], numbers[lower] + 1
             text = f"raised from {given} to {numbers[upper]}: it must be above the {word} threshold, {numbers[lower]}"
-            notices.append(Notice(upper, text))
+            notices.append(Notice(upper, text, raised=True))
     if numbers["window_size"] < _SMALLEST_WINDOW:
         numbers["window_size"] = _SMALLEST_WINDOW
-        notices.append(Notice("window_size", "raised from 1 to 2: one call cannot show a repeat"))
+        notices.append(Notice("window_size", "raised from 1 to 2: one call cannot show a repeat", raised=True))
     return notices
 
 
 _RULES = {
     "warning_threshold": "no pattern can be warned about",
     "critical_threshold": "no repeated call can be blocked",
-    "unknown_tool_threshold": "no unavailable tool can be blocked",
+    "unknown_tool_threshold": "no missing tool can be blocked",
     "global_circuit_breaker_threshold": "only a row of blocked calls can end a run",
 }
 
@@ -335,7 +358,7 @@ def _out_of_reach(numbers: dict[str, int]) -> list[Notice]:
     """Name the thresholds that the history is too short for (SPEC 2.2)."""
     size = numbers["history_size"]
     return [
-        Notice(name, f"{numbers[name]} can never be reached with {size} steps kept (history size): {rule}")
+        Notice(name, f"{numbers[name]} can never be reached with {size} calls kept (history size): {rule}")
         for name, rule in _RULES.items()
         if numbers[name] > size
     ]

@@ -1,53 +1,55 @@
-"""The shape of a call: what is left of its arguments when the numbers are taken out."""
+"""What a call shares with calls of other arguments: their similarity, which is what is left without the numbers."""
 
 from __future__ import annotations
 
+from wheelspin.core.events import OutcomeKind
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import change_texts
+from wheelspin.core.tools import ResultRule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.events import Outcome
     from wheelspin.core.tools import Tool
 
-__all__ = ["is_telling", "shape_of"]
+__all__ = ["is_informative", "similarity_key_of"]
 
 _LONGEST = 16_384
-_SAYING = frozenset({"result", "shell"})
-_TELLING = 16
+_COMPARED_BY_TEXT = (ResultRule.RESULT, ResultRule.SHELL)
+_INFORMATIVE_LENGTH = 16
 """Characters from which on a text says more than that something was done."""
 
 
-def shape_of(tool: Tool, arguments: object) -> bytes:
+def similarity_key_of(tool: Tool, arguments: object) -> bytes:
     """
-    Give the digest of a call without its numbers.
+    Return the digest of a call without its numbers.
 
     Args:
         tool: The tool.
-        arguments: What it is called with.
+        arguments: Its arguments.
     """
     return digest("shape=" + tool.prefix, change_texts(_without_numbers(arguments), _without_digits))[0]
 
 
-def is_telling(tool: Tool, outcome: Outcome) -> bool:
+def is_informative(tool: Tool, outcome: Outcome) -> bool:
     """
-    Tell whether a success says something: that two are equal is no wonder where both are "ok", `true` or an empty list.
+    Return whether a success says something. That two are equal means little if both are "ok", `true` or an empty list.
 
     Args:
-        tool: The tool. What was sent or written into a plan is never telling.
+        tool: The tool. What was sent or written into a plan is never informative.
         outcome: A success of it.
     """
     value = outcome.value
-    if outcome.kind == "shell" and isinstance(value, dict):
+    if outcome.kind is OutcomeKind.SHELL and isinstance(value, dict):
         value = value.get("aggregated")
-    return tool.rule in _SAYING and _tells(value)
+    return tool.rule in _COMPARED_BY_TEXT and _says_something(value)
 
 
-def _tells(value: object) -> bool:
+def _says_something(value: object) -> bool:
     if isinstance(value, str):
-        return len(value) >= _TELLING
+        return len(value) >= _INFORMATIVE_LENGTH
     if isinstance(value, dict):
-        return any(item is False or _tells(item) for item in value.values())
+        return any(item is False or _says_something(item) for item in value.values())
     return isinstance(value, list | tuple) and len(value) > 0
 
 

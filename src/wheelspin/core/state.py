@@ -1,92 +1,191 @@
 """
-What the guard remembers of a run and of a session, in the open, and the form in which it is written down.
+What a guard keeps of a run and of a session, and the form in which it is written down.
 
-The form is plain JSON values. Written and read back after every event, it gives the verdicts of a guard that was
-never stopped (SPEC 10). It holds ids, tool names, digests and counts, never arguments, results or their text.
+Two rules hold here:
+
+1. The form is plain JSON values. Written and read back after every event, it gives the verdicts of a guard that was
+   never stopped (SPEC 10).
+2. It holds ids, tool names, digests and counts, never arguments, results or their text.
 """
 
 from __future__ import annotations
 
-from wheelspin.core.call_record import Pattern, Step, bonds
+from wheelspin.core.call_record import CallRecord, Link, links
 from wheelspin.core.compaction import CompactionWindow
-from wheelspin.core.events import Action, Finding, Level, Verdict
+from wheelspin.core.events import OutcomeKind
 from wheelspin.core.history import History
+from wheelspin.core.outcome_reading import read_outcome
+from wheelspin.core.outcome_status import SUCCESS
 from wheelspin.core.record import RunRecord
-from wheelspin.core.tools import Tool
-from wheelspin.core.unblock import blocked_in, without
+from wheelspin.core.similarity import is_informative, similarity_key_of
+from wheelspin.core.state_format import (
+    dump_carried,
+    dump_pattern,
+    dump_record,
+    dump_verdict,
+    hexed,
+    load_carried,
+    load_pattern,
+    load_record,
+    load_verdict,
+    number,
+    unhexed,
+)
+from wheelspin.core.unknown_tool import says_unknown_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wheelspin.core.history import Memory
+    from wheelspin.core.events import Outcome, ToolCall, Verdict
+    from wheelspin.core.tools import Tool
+
+    Pattern = tuple[str, tuple[bytes, ...]]
+    """A detector's id, and what the pattern is about."""
 
 __all__ = ["Run", "Session"]
 
-_IN_MESSAGE = 2
-_BONDS = (0, 1, _IN_MESSAGE)
+_PLAIN: dict[str, object] = {
+    "turn": None,
+    "calls": 0,
+    "warnings": 0,
+    "blocks": 0,
+    "blocked_in_a_row": 0,
+    "ended_tool": None,
+    "ended_at_call": None,
+    "ended_at": None,
+    "refused": None,
+    "allowed_by": None,
+    "allowed_at": None,
+}
+"""The fields of a run that are plain values, each with its value at the beginning."""
 
 
 class Run:
     """
-    One run: its history, what was said and blocked in it, and its record.
+    One run: its history, what was warned about and blocked in it, and its record.
 
-    Attributes:
-        history: The newest steps.
-        said: Patterns that were warned about, each with the findings since then that were not said.
-        turn: Id of the message of the model that asked for the newest call.
-        rewritten: Signatures that the model asked for and the host ran as another one, which is what will be judged.
-        vetoes: How many vetoes the run's newest steps are.
-        ended: The verdict that ended the run.
-        refused: Id of the newest call that met the end: announced again, it does not count again.
-        allowed_by: Who said at last that the run goes on, and `allowed_at`: when.
+    Args:
+        history: Its newest calls.
+        run_id: Its id, or `None`.
+        session_id: Id of its session.
+        agent_id: Id of its agent.
     """
 
-    __slots__ = (
-        "allowed_at",
-        "allowed_by",
-        "blocks",
-        "calls",
-        "ended",
-        "ended_at",
-        "ended_at_call",
-        "ended_tool",
-        "history",
-        "refused",
-        "rewritten",
-        "run_id",
-        "said",
-        "turn",
-        "vetoes",
-        "warnings",
-    )
+    __slots__ = (*_PLAIN, "agent_id", "ended", "history", "rewritten", "run_id", "session_id", "warned")
 
-    def __init__(self, run_id: str | None, history: History) -> None:
+    run_id: str | None
+    session_id: str | None
+    agent_id: str | None
+    history: History
+    warned: dict[Pattern, int]
+    """Patterns that were warned about, each with the number of findings since then without a warning."""
+    rewritten: dict[bytes, bytes]
+    """Signatures that the model requested and the host ran as another one, which is the one that is judged."""
+    turn: str | None
+    """Id of the model's message that requested the newest call."""
+    calls: int
+    warnings: int
+    blocks: int
+    blocked_in_a_row: int
+    """Number of newest calls that were blocked."""
+    ended: Verdict | None
+    """The verdict that ended it."""
+    ended_tool: str | None
+    ended_at_call: int | None
+    ended_at: float | None
+    refused: str | None
+    """Id of the newest call after the end. If it is announced again, it does not count again."""
+    allowed_by: str | None
+    """Who last allowed the run to go on."""
+    allowed_at: float | None
+
+    def __init__(self, history: History, *, run_id: str | None, session_id: str | None, agent_id: str | None) -> None:
         self.run_id = run_id
+        self.session_id = session_id
+        self.agent_id = agent_id
         self.history = history
-        self.said: dict[tuple[str, tuple[bytes, ...]], int] = {}
-        self.rewritten: dict[bytes, bytes] = {}
-        self.turn: str | None = None
-        self.vetoes = 0
-        self.calls = 0
-        self.warnings = 0
-        self.blocks = 0
-        self.ended: Verdict | None = None
-        self.ended_tool: str | None = None
-        self.ended_at_call: int | None = None
-        self.ended_at: float | None = None
-        self.refused: str | None = None
-        self.allowed_by: str | None = None
-        self.allowed_at: float | None = None
+        self.warned = {}
+        self.rewritten = {}
+        self.ended = None
+        for name, value in _PLAIN.items():
+            setattr(self, name, value)
+
+    def link(self, turn: str | None) -> Link:
+        """
+        Return how the next call is linked to the one before it.
+
+        Args:
+            turn: Id of the model's message that requested it, if the host has one.
+        """
+        before, self.turn = self.turn, turn
+        if turn is not None:
+            return Link.SAME_MESSAGE if turn == before else Link.ALONE
+        newest = self.history.newest
+        return Link.SAME_GROUP if newest is not None and newest.kind is None else Link.ALONE
+
+    def note_similarity(self, record: CallRecord, call: ToolCall) -> None:
+        """Give a call its similarity key, if the call before it has one to compare it with."""
+        newest = self.history.newest
+        if newest is None or newest.similarity_key is None:
+            return
+        if newest.status is SUCCESS and newest.tool == record.tool:
+            record.similarity_key = similarity_key_of(record.known, call.arguments)
+
+    def record_outcome(self, record: CallRecord, call: ToolCall, outcome: Outcome, tool: Tool) -> bool:
+        """Record the outcome of a call; return whether an earlier outcome of the call was different."""
+        kind = outcome.kind
+        if kind is OutcomeKind.ERROR and says_unknown_tool((call.tool, tool.name), outcome.value):
+            kind = OutcomeKind.UNKNOWN_TOOL
+        fingerprint, status, similarity_key = read_outcome(tool, outcome, call.arguments)
+        if status is SUCCESS and self._resembles_previous(record, fingerprint) and is_informative(tool, outcome):
+            similarity_key = similarity_key_of(tool, call.arguments)
+        return self.history.record_outcome(record, kind, fingerprint, status, similarity_key)
+
+    def _resembles_previous(self, record: CallRecord, outcome: bytes | None) -> bool:
+        """Return whether the call before is another call of the same tool with an equal outcome."""
+        before = self.history.before(record)
+        if before is None or outcome is None or before.outcome != outcome:
+            return False
+        return before.tool == record.tool and before.signature != record.signature
+
+    def rewrite(self, record: CallRecord, signature: bytes) -> None:
+        """Note that the host ran a call with other arguments (SPEC 3), and expect the same the next time."""
+        requested = [before for before, ran in self.rewritten.items() if ran == record.signature] or [record.signature]
+        self.rewritten.pop(signature, None)
+        self.rewritten.update({before: signature for before in requested if before != signature})
+        if len(self.rewritten) > self.history.size:
+            del self.rewritten[next(iter(self.rewritten))]
+        self.history.change_signature(record, signature)
+
+    def is_warning_due(self, pattern: Pattern, threshold: int) -> bool:
+        """Count a finding of a pattern; return whether it is warned about: the first, and each `threshold` later."""
+        unreported = self.warned.get(pattern)
+        if unreported is not None and unreported + 1 < threshold:
+            self.warned[pattern] = unreported + 1
+            return False
+        self.warned[pattern] = 0
+        if len(self.warned) > self.history.size:
+            del self.warned[next(iter(self.warned))]
+        self.warnings += 1
+        return True
 
     def blocked(self) -> tuple[str, ...]:
-        """Give the signatures that are blocked, and those that the run was ended for, in hexadecimal."""
+        """Return the signatures that are blocked, and those that the run was ended for, in hexadecimal."""
         finding = self.ended.finding if self.ended else None
         ended = finding.signatures if finding is not None else ()
-        return tuple(signature.hex() for signature in dict.fromkeys((*blocked_in(self.history), *ended)))
+        return tuple(signature.hex() for signature in dict.fromkeys((*self.history.blocked_signatures(), *ended)))
+
+    def end(self, verdict: Verdict, tool: str, call_id: str | None, at: float | None) -> None:
+        """End the run at the newest call."""
+        self.ended = verdict
+        self.ended_tool = tool
+        self.ended_at_call = self.calls
+        self.ended_at = at
+        self.refused = call_id
 
     def refuse(self, call_id: str | None) -> bool:
-        """Count a call that comes after the end; `False` for the one that came last."""
+        """Count a call after the end; return `False` if it is the same call as the last one."""
         if call_id is not None and call_id == self.refused:
             return False
         self.refused = call_id
@@ -95,117 +194,96 @@ class Run:
         return True
 
     def allow(self, signature: str | None, by: str | None, at: float | None) -> None:
-        """Free what is blocked, or the pattern of one signature alone, and take back an end; it is noted who, when."""
+        """Unblock everything, or the pattern of one signature, and take back an end; note who allowed it, and when."""
         if signature is None:
             self.history = History(self.history.size)
-            self.said.clear()
+            self.warned.clear()
         else:
-            freed = bytes.fromhex(signature)
-            self.history = without(self.history, freed)
-            self.said = {pattern: since for pattern, since in self.said.items() if freed not in pattern[1]}
-        self.vetoes = 0
+            unblocked = bytes.fromhex(signature)
+            self.history = self.history.without(unblocked)
+            self.warned = {pattern: since for pattern, since in self.warned.items() if unblocked not in pattern[1]}
+        self.blocked_in_a_row = 0
         self.ended = self.ended_tool = self.ended_at_call = self.ended_at = None
         self.allowed_by, self.allowed_at = by, at
 
-    def record(self, session_id: str | None, agent_id: str | None) -> RunRecord:
-        """Give the run's record (SPEC 8)."""
+    def record(self) -> RunRecord:
+        """Return the run's record (SPEC 8)."""
         finding = self.ended.finding if self.ended else None
+        own = {name: getattr(self, name) for name in RunRecord.__slots__ if name in Run.__slots__}
         return RunRecord(
-            run_id=self.run_id,
-            session_id=session_id,
-            agent_id=agent_id,
-            calls=self.calls,
-            warnings=self.warnings,
-            blocks=self.blocks,
+            **own,
             code=finding.code if finding else None,
             detector=finding.detector if finding else None,
             tool=self.ended_tool,
             count=finding.count if finding else None,
             threshold=finding.threshold if finding else None,
             reason=self.ended.reason if self.ended else None,
-            ended_at_call=self.ended_at_call,
-            ended_at=self.ended_at,
             signatures=self.blocked(),
-            allowed_by=self.allowed_by,
-            allowed_at=self.allowed_at,
         )
 
     def dump(self) -> dict[str, Any]:
-        """Give the run as plain JSON values."""
-        steps = list(self.history)
-        patterns = list(dict.fromkeys(step.pattern for step in steps if step.pattern is not None))
+        """Return the run as plain JSON values."""
+        records = list(self.history)
+        patterns = list(dict.fromkeys(record.blocked_by for record in records if record.blocked_by is not None))
         return {
             "run": self.run_id,
-            "turn": self.turn,
-            "steps": [_dump_step(step, bond, patterns) for step, bond in zip(steps, bonds(steps), strict=True)],
-            "memory": _dump_memory(self.history),
-            "patterns": [
-                [
-                    *(pattern.detector, pattern.threshold, _hexed(pattern.signatures)),
-                    *(pattern.count, pattern.born, pattern.nature),
-                ]
-                for pattern in patterns
+            "records": [
+                dump_record(record, link, patterns) for record, link in zip(records, links(records), strict=True)
             ],
-            "said": [[detector, _hexed(signatures), since] for (detector, signatures), since in self.said.items()],
-            "told": [[place, _dump_verdict(step.told)] for place, step in enumerate(steps) if step.told is not None],
-            "rewritten": [[asked.hex(), ran.hex()] for asked, ran in self.rewritten.items()],
-            "vetoes": self.vetoes,
-            "calls": self.calls,
-            "warnings": self.warnings,
-            "blocks": self.blocks,
-            "ended": _dump_verdict(self.ended) if self.ended else None,
-            "endedTool": self.ended_tool,
-            "endedAtCall": self.ended_at_call,
-            "endedAt": self.ended_at,
-            "refused": self.refused,
-            "allowed": [self.allowed_by, self.allowed_at],
+            "carried": dump_carried(self.history),
+            "patterns": [dump_pattern(pattern) for pattern in patterns],
+            "warned": [[detector, hexed(about), since] for (detector, about), since in self.warned.items()],
+            "pending": [
+                [place, dump_verdict(record.pending_verdict)]
+                for place, record in enumerate(records)
+                if record.pending_verdict is not None
+            ],
+            "rewritten": [[requested.hex(), ran.hex()] for requested, ran in self.rewritten.items()],
+            "ended": dump_verdict(self.ended) if self.ended else None,
+            "plain": {name: getattr(self, name) for name in _PLAIN},
         }
 
     @classmethod
-    def load(cls, data: dict[str, Any], size: int) -> Run:
+    def load(cls, data: dict[str, Any], size: int, *, session_id: str | None, agent_id: str | None) -> Run:
         """
-        Make a run from what `dump` gave.
+        Return the run that `dump` wrote down.
 
         Args:
             data: The plain values.
-            size: Steps that its history keeps.
+            size: Number of calls that its history keeps.
+            session_id: Id of its session.
+            agent_id: Id of its agent.
 
         Raises:
-            KeyError, TypeError, ValueError: The values are none of ours.
+            KeyError, TypeError, ValueError: The values are not those of a run.
         """
-        patterns = [
-            Pattern(detector, threshold, _unhexed(signatures), count, born, nature=_text(nature))
-            for detector, threshold, signatures, count, born, nature in data["patterns"]
-        ]
-        steps = [_load_step(step, patterns) for step in data["steps"]]
-        for number, (step, (*_, bond)) in enumerate(zip(steps, data["steps"], strict=True)):
-            step.number = number
-            if bond and number:
-                step.bind(steps[number - 1], in_message=bond == _IN_MESSAGE)
-        for place, verdict in data["told"]:
-            steps[_number(place)].told = _load_verdict(verdict)
-        run = cls(data["run"], History(size, steps, _load_memory(data["memory"], len(steps), size)))
-        run.turn = data["turn"]
-        run.said = {(detector, _unhexed(signatures)): since for detector, signatures, since in data["said"]}
-        run.rewritten = {bytes.fromhex(asked): bytes.fromhex(ran) for asked, ran in data["rewritten"]}
-        run.vetoes, run.calls = _number(data["vetoes"]), _number(data["calls"])
-        run.warnings, run.blocks = _number(data["warnings"]), _number(data["blocks"])
-        run.ended = _load_verdict(data["ended"]) if data["ended"] else None
-        run.ended_tool, run.ended_at_call = data["endedTool"], data["endedAtCall"]
-        run.ended_at = data["endedAt"]
-        run.refused = data["refused"]
-        run.allowed_by, run.allowed_at = data["allowed"]
+        patterns = [load_pattern(pattern) for pattern in data["patterns"]]
+        records = [load_record(record, patterns) for record in data["records"]]
+        for at, (record, (*_, link)) in enumerate(zip(records, data["records"], strict=True)):
+            record.number = at
+            if at:
+                record.link(records[at - 1], Link(link))
+        for place, verdict in data["pending"]:
+            records[number(place)].pending_verdict = load_verdict(verdict)
+        history = History(size, records, load_carried(data["carried"], len(records), size))
+        run = cls(history, run_id=data["run"], session_id=session_id, agent_id=agent_id)
+        run.warned = {(detector, unhexed(about)): since for detector, about, since in data["warned"]}
+        run.rewritten = {bytes.fromhex(requested): bytes.fromhex(ran) for requested, ran in data["rewritten"]}
+        run.ended = load_verdict(data["ended"]) if data["ended"] else None
+        for name, default in _PLAIN.items():
+            value = data["plain"][name]
+            setattr(run, name, value if default is None else number(value))
         return run
 
 
 class Session:
     """
-    One conversation of one agent: the post-compaction guard, and which run is on.
+    One conversation of one agent: its post-compaction guard, and its current run.
 
     Attributes:
-        window: The post-compaction guard's window.
+        window: The window of the post-compaction guard.
         run_id: The run that calls without a run id belong to, once the host has started one.
-        prompts: How often the user spoke where the host starts no runs: each opens a run without an id.
+        prompts: Number of messages of the user if the host starts no runs: each opens a run without an id.
     """
 
     __slots__ = ("prompts", "run_id", "window")
@@ -216,7 +294,7 @@ class Session:
         self.prompts = 0
 
     def dump(self) -> dict[str, Any]:
-        """Give the session, without its runs, as plain JSON values."""
+        """Return the session, without its runs, as plain JSON values."""
         window = self.window
         return {
             "run": self.run_id,
@@ -230,123 +308,16 @@ class Session:
     @classmethod
     def load(cls, data: dict[str, Any]) -> Session:
         """
-        Make a session from what `dump` gave.
+        Return the session that `dump` wrote down.
 
         Raises:
-            KeyError, TypeError, ValueError: The values are none of ours.
+            KeyError, TypeError, ValueError: The values are not those of a session.
         """
         session = cls()
-        session.run_id, session.prompts = data["run"], _number(data["prompts"])
+        session.run_id, session.prompts = data["run"], number(data["prompts"])
         window = session.window
-        window.compactions = _number(data["compactions"])
-        window.size, window.left = map(_number, data["window"])
+        window.compactions = number(data["compactions"])
+        window.size, window.left = map(number, data["window"])
         window.signature = bytes.fromhex(data["signature"]) if data["signature"] else None
         window.outcome = bytes.fromhex(data["outcome"]) if data["outcome"] else None
         return session
-
-
-def _number(value: object) -> int:
-    if type(value) is not int:
-        raise ValueError("a number was expected")
-    return value
-
-
-def _text(value: object) -> str:
-    if type(value) is not str:
-        raise ValueError("a text was expected")
-    return value
-
-
-def _hexed(signatures: tuple[bytes, ...]) -> list[str]:
-    return [signature.hex() for signature in signatures]
-
-
-def _unhexed(signatures: list[str]) -> tuple[bytes, ...]:
-    return tuple(bytes.fromhex(signature) for signature in signatures)
-
-
-def _dump_step(step: Step, bond: int, patterns: list[Pattern]) -> list[Any]:
-    return [
-        step.tool,
-        step.signature.hex(),
-        step.kind,
-        step.outcome.hex() if step.outcome else None,
-        step.id,
-        step.polls,
-        step.compactions,
-        patterns.index(step.pattern) if step.pattern is not None else None,
-        step.nature,
-        step.kin.hex() if step.kin else None,
-        step.is_stale,
-        bond,
-    ]
-
-
-def _load_step(data: list[Any], patterns: list[Pattern]) -> Step:
-    tool, signature, kind, outcome, call, polls, compactions, pattern, nature, kin, is_stale, bond = data
-    if bond not in _BONDS:
-        raise ValueError("a step does not say how it belongs to the one before it")
-    step = Step(Tool(_text(tool), polls=bool(polls)), bytes.fromhex(signature), call, compactions)
-    step.kind = kind
-    step.outcome = bytes.fromhex(outcome) if outcome else None
-    step.pattern = patterns[pattern] if pattern is not None else None
-    step.nature = _text(nature)
-    step.kin = bytes.fromhex(kin) if kin else None
-    step.is_stale = bool(is_stale)
-    return step
-
-
-def _dump_memory(history: History) -> list[Any]:
-    fresh, passed, failures = history.memory()
-    return [
-        fresh,
-        passed,
-        [[sign.hex(), count, outcome.hex() if outcome else None, nature] for sign, count, outcome, nature in failures],
-    ]
-
-
-def _load_memory(data: list[Any], steps: int, size: int) -> Memory:
-    fresh, passed, failures = data
-    kept = max(0, _number(fresh) - max(0, steps - size))
-    return (
-        kept,
-        _number(passed),
-        [
-            (bytes.fromhex(sign), _number(count), bytes.fromhex(outcome) if outcome else None, _text(nature))
-            for sign, count, outcome, nature in failures
-        ],
-    )
-
-
-def _dump_verdict(verdict: Verdict) -> list[Any]:
-    finding = verdict.finding
-    seen = finding and [
-        finding.detector,
-        finding.level,
-        finding.count,
-        finding.threshold,
-        _hexed(finding.signatures),
-        finding.no_progress,
-        finding.cause,
-        finding.nature,
-    ]
-    return [verdict.action, verdict.reason, verdict.advice, seen, verdict.observed]
-
-
-def _load_verdict(data: list[Any]) -> Verdict:
-    action, reason, advice, seen, observed = data
-    finding = None
-    if seen:
-        detector, level, count, threshold, signatures, no_progress, cause, nature = seen
-        finding = Finding(
-            _text(detector),
-            Level(level),
-            count,
-            threshold,
-            _unhexed(signatures),
-            no_progress=bool(no_progress),
-            cause=_text(cause),
-            nature=_text(nature),
-        )
-    due = None if observed is None else Action(observed)
-    return Verdict(Action(action), finding, reason=reason, advice=advice, observed=due)

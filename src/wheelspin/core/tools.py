@@ -1,21 +1,48 @@
-"""What is known about tools by their names: what a call of one is compared by, and how its results are read."""
+"""
+What is known about tools by their names: what identifies a call, and how its results are read.
+
+Two rules hold here:
+
+1. Names are compared trimmed, in lower case and by their canonical name; a table is never changed once it is made.
+2. What a tool's name implies is looked up here and nowhere else.
+"""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from wheelspin.core.fingerprint import digest
-from wheelspin.core.identifiers import spelled
+from wheelspin.core.identifiers import normalised_key
 from wheelspin.core.value_paths import pick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from wheelspin.core.events import ToolCall
     from wheelspin.core.hints import ToolHint
 
-__all__ = ["Tool", "ToolTable", "statuses"]
+__all__ = ["ResultRule", "Tool", "ToolTable", "statuses"]
 
 _NAMES_KEPT = 1024
 _LONGEST_NAME = 128
+
+
+class ResultRule(StrEnum):
+    """The rule of SPEC 4.2 by which results of a tool are compared."""
+
+    RESULT = "result"
+    """The whole result."""
+    SHELL = "shell"
+    """Status, exit code and output of a shell command."""
+    POLL = "poll"
+    """The state of a background process."""
+    LOG = "log"
+    """The log of a background process."""
+    MESSAGE = "message"
+    """The receipt of a sent message, without its ids."""
+    PLAN = "plan"
+    """The statuses of the items of a plan."""
 
 
 class Tool:
@@ -24,42 +51,42 @@ class Tool:
 
     Attributes:
         name: Its canonical name.
-        rule: Which rule of SPEC 4.2 its results fall under: `shell`, `poll`, `log`, `message`, `plan` or `result`.
+        rule: How its results are compared.
         polls: Whether the call only asks for the state of something (SPEC 6, polling calls).
-        prefix: What its signatures begin with.
-        ignored: Arguments that do not tell a call from another, such as a free-text description.
-        identity: Paths of the arguments that tell a call from another; `None` where all do.
-        picks: Whether not all arguments tell a call from another.
-        volatile: Paths of its results that do not count.
-        patterns: Expressions for what of its results' texts does not count.
-        is_plain: Whether nothing is known of its results.
+        prefix: Prefix of the text that its signatures are digests of.
+        ignored: Arguments that do not identify a call, such as a free-text description.
+        identity: Paths of the arguments that identify a call; `None` if all do.
+        has_identity: Whether only some of the arguments identify a call.
+        volatile: Paths of its results that are ignored.
+        patterns: Regular expressions for what is ignored in the texts of its results.
+        has_default_rules: Whether its results are compared whole.
         mutates: Whether a success of it is progress (SPEC 6.3).
-        unjudged: Whether its calls are never judged.
-        limits: Its own warning and critical threshold, each or `None`; `None` where it has neither.
-        by_action: The same tool called with these values of its `action` argument.
+        exempt: Whether its calls are never judged.
+        thresholds: Its own warning and critical threshold, each or `None`; `None` if it has neither.
+        by_action: The same tool, by the value of its `action` argument.
     """
 
     __slots__ = (
         "by_action",
+        "exempt",
+        "has_default_rules",
+        "has_identity",
         "identity",
         "ignored",
-        "is_plain",
-        "limits",
         "mutates",
         "name",
         "patterns",
-        "picks",
         "polls",
         "prefix",
         "rule",
-        "unjudged",
+        "thresholds",
         "volatile",
     )
 
     def __init__(
         self,
         name: str,
-        rule: str = "result",
+        rule: ResultRule = ResultRule.RESULT,
         *,
         polls: bool = False,
         by_action: dict[str, Tool] | None = None,
@@ -72,17 +99,17 @@ class Tool:
         self.by_action = by_action
         self.ignored = frozenset(ignored)
         self.identity: tuple[tuple[str, ...], ...] | None = None
-        self.picks = bool(self.ignored) or rule == "plan"
-        self.is_plain = rule == "result"
+        self.has_identity = bool(self.ignored) or rule is ResultRule.PLAN
+        self.has_default_rules = rule is ResultRule.RESULT
         self.volatile: tuple[tuple[str, ...], ...] = ()
         self.patterns: tuple[str, ...] = ()
         self.mutates = False
-        self.unjudged = False
-        self.limits: tuple[int | None, int | None] | None = None
+        self.exempt = False
+        self.thresholds: tuple[int | None, int | None] | None = None
 
     def identify(self, arguments: object) -> object:
-        """Give what of the arguments tells a call from another."""
-        if self.rule == "plan":
+        """Return the part of the arguments that identifies a call."""
+        if self.rule is ResultRule.PLAN:
             return statuses(arguments)
         if self.identity is not None:
             return [pick(arguments, path) for path in self.identity]
@@ -91,20 +118,20 @@ class Tool:
         return {key: value for key, value in arguments.items() if key not in self.ignored}
 
     def hinted(self, hint: ToolHint) -> Tool:
-        """Give the tool with a hint laid over what is known."""
+        """Return a copy of the tool to which a hint is applied."""
         by_action = self.by_action and {action: tool.hinted(hint) for action, tool in self.by_action.items()}
         tool = Tool(self.name, self.rule, polls=self.polls, by_action=by_action, ignored=self.ignored)
         tool.polls = self.polls if hint.poll is None else hint.poll
         tool.identity = self.identity if hint.identity is None else hint.identity
-        tool.picks = self.picks or tool.identity is not None
+        tool.has_identity = self.has_identity or tool.identity is not None
         tool.volatile = self.volatile + hint.volatile
         tool.patterns = self.patterns + hint.patterns
-        tool.is_plain = self.rule == "result" and not (tool.volatile or tool.patterns)
+        tool.has_default_rules = self.rule is ResultRule.RESULT and not (tool.volatile or tool.patterns)
         tool.mutates = self.mutates if hint.mutates is None else hint.mutates
-        tool.unjudged = self.unjudged if hint.ignore is None else hint.ignore
-        before = self.limits or (None, None)
-        limits = hint.warning_threshold or before[0], hint.critical_threshold or before[1]
-        tool.limits = None if limits == (None, None) else limits
+        tool.exempt = self.exempt if hint.ignore is None else hint.ignore
+        before = self.thresholds or (None, None)
+        own = hint.warning_threshold or before[0], hint.critical_threshold or before[1]
+        tool.thresholds = None if own == (None, None) else own
         return tool
 
 
@@ -113,14 +140,14 @@ class ToolTable:
     The tools that are known by name.
 
     Args:
-        tools: What is known of each.
-        aliases: Other names of a tool, and the name that it is compared under.
-        hints: Names or patterns of tools, and what is declared of those; a later one lies over an earlier one.
+        tools: The tools.
+        aliases: Other names of tools, each with the canonical name.
+        hints: Names or patterns of tools, each with what is declared about them. Later hints override earlier ones.
     """
 
-    __slots__ = ("_aliases", "_asked", "_hints", "_tools", "ignores")
+    __slots__ = ("_aliases", "_found", "_hints", "_tools", "has_exemptions")
 
-    ignores: bool
+    has_exemptions: bool
     """Whether there is a tool whose calls are never judged."""
 
     def __init__(
@@ -129,8 +156,8 @@ class ToolTable:
         self._tools = {tool.name: tool for tool in tools}
         self._aliases = dict(aliases)
         self._hints = tuple((_plain(pattern), hint) for pattern, hint in hints)
-        self._asked: dict[str, Tool] = {}
-        self.ignores = any(hint.ignore for _, hint in self._hints)
+        self._found: dict[str, Tool] = {}
+        self.has_exemptions = any(hint.ignore for _, hint in self._hints)
 
     def extended(
         self,
@@ -144,27 +171,27 @@ class ToolTable:
         hints: Mapping[str, ToolHint] | None = None,
     ) -> ToolTable:
         """
-        Give a table that knows more tools; this one stays as it is.
+        Return a table that knows more tools; this one stays as it is.
 
         Args:
-            aliases: Other names of a tool, and the name that it is compared under.
+            aliases: Other names of tools, each with the canonical name.
             shells: More tools that run a shell command.
             polls: More tools that poll.
-            sends: More tools that send a message out.
-            plans: More tools that write down the plan: the number of steps and their statuses are what counts.
-            ignored: Tools and those of their arguments that do not tell a call from another.
-            hints: Names of tools, or patterns of names such as `mcp__*`, and what is declared of them.
+            sends: More tools that send a message.
+            plans: More tools that write a plan; only the number of items and their statuses are compared.
+            ignored: Tools, each with those of its arguments that do not identify a call.
+            hints: Names of tools, or patterns of names such as `mcp__*`, each with what is declared about them.
 
         Example:
-            >>> from wheelspin.core.known_tools import TOOLS
-            >>> TOOLS.extended(sends=["Telegram"]).look_up("telegram", {"text": "hi"}).rule
+            >>> from wheelspin import TOOLS
+            >>> str(TOOLS.extended(sends=["Telegram"]).look_up("telegram", {"text": "hi"}).rule)
             'message'
         """
         more = [
-            *(Tool(_plain(name), "shell") for name in shells),
+            *(Tool(_plain(name), ResultRule.SHELL) for name in shells),
             *(Tool(_plain(name), polls=True) for name in polls),
-            *(Tool(_plain(name), "message") for name in sends),
-            *(Tool(_plain(name), "plan") for name in plans),
+            *(Tool(_plain(name), ResultRule.MESSAGE) for name in sends),
+            *(Tool(_plain(name), ResultRule.PLAN) for name in plans),
         ]
         more_names = {_plain(name): _plain(target) for name, target in (aliases or {}).items()}
         known = self._aliases | {name: self._aliases.get(target, target) for name, target in more_names.items()}
@@ -179,18 +206,28 @@ class ToolTable:
 
     def look_up(self, name: object, arguments: object) -> Tool:
         """
-        Give what is known about a tool under the name that it is compared under (SPEC 3).
+        Return what is known about a tool, under its canonical name (SPEC 3).
 
         Args:
-            name: The name as the model wrote it. It is trimmed and lower-cased, aliases are one, empty is `tool`.
-            arguments: What it is called with; some tools poll or send with some of their actions only.
+            name: The name as the model wrote it. It is trimmed and lower-cased; an empty name is `tool`.
+            arguments: The arguments. Some tools poll or send only with some values of `action`.
         """
-        tool = self._asked.get(name) if type(name) is str else None
+        tool = self._found.get(name) if type(name) is str else None
         if tool is None:
             tool = self._find(name)
         if tool.by_action is not None:
             return tool.by_action.get(_action(arguments), tool)
         return tool
+
+    def signed(self, call: ToolCall) -> tuple[Tool, bytes]:
+        """Return the tool and the signature of a call, which are computed once for each call."""
+        signed = call.signed
+        if signed is None or signed[0] is not self:
+            arguments = {} if call.arguments is None else call.arguments
+            tool = self.look_up(call.tool, arguments)
+            signature = digest(tool.prefix, tool.identify(arguments) if tool.has_identity else arguments)[0]
+            signed = call.signed = self, (tool, signature)
+        return signed[1]
 
     def _find(self, given: object) -> Tool:
         written = _plain(str.__str__(given)) if isinstance(given, str) else ""
@@ -201,13 +238,13 @@ class ToolTable:
         for hint in self._hints_for(written, name):
             tool = tool.hinted(hint)
         if type(given) is str and len(given) <= _LONGEST_NAME:
-            if len(self._asked) >= _NAMES_KEPT:
-                self._asked.clear()
-            self._asked[given] = tool
+            if len(self._found) >= _NAMES_KEPT:
+                self._found.clear()
+            self._found[given] = tool
         return tool
 
     def _hints_for(self, written: str, name: str) -> Iterator[ToolHint]:
-        """Give the hints for a tool: those for patterns first, so that one for its very name lies over them."""
+        """Yield the hints for a tool: those for patterns first, so that one for the exact name overrides them."""
         own = [hint for pattern, hint in self._hints if pattern in {written, name}]
         patterns = [(pattern, hint) for pattern, hint in self._hints if not _WILD.isdisjoint(pattern)]
         if patterns:
@@ -228,30 +265,30 @@ def _plain(name: str) -> str:
 
 def _action(arguments: object) -> str:
     action = arguments.get("action") if isinstance(arguments, dict) else None
-    return str(spelled(action.strip())) if isinstance(action, str) else ""
+    return str(normalised_key(action.strip())) if isinstance(action, str) else ""
 
 
-_STEPS = ("plan", "todos", "steps", "items", "tasks")
+_ITEMS = ("plan", "todos", "steps", "items", "tasks")
 _STATUSES = ("status", "state", "completed", "done")
 
 
 def statuses(value: object) -> object:
     """
-    Give what counts of a plan: the statuses of its steps, in order. Rewording a step is no progress.
+    Return the statuses of the items of a plan, in order. Rewording an item is not progress.
 
     Args:
-        value: What a plan was written or answered with: a list of steps, or an object that holds one.
+        value: The plan as it was written or returned: a list of items, or an object that holds one.
 
     Example:
         >>> statuses({"todos": [{"content": "read", "status": "completed"}, {"content": "write", "status": "pending"}]})
         ['completed', 'pending']
     """
     if isinstance(value, dict):
-        found = next((value[key] for key in _STEPS if isinstance(value.get(key), list | tuple)), None)
+        found = next((value[key] for key in _ITEMS if isinstance(value.get(key), list | tuple)), None)
         return value if found is None else statuses(found)
     if not isinstance(value, list | tuple):
         return value
     return [
-        next((step[key] for key in _STATUSES if key in step), None) if isinstance(step, dict) else None
-        for step in value
+        next((item[key] for key in _STATUSES if key in item), None) if isinstance(item, dict) else None
+        for item in value
     ]

@@ -15,13 +15,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from wheelspin.core.advice import advice_on
+from wheelspin.core.advice import Advisor
 from wheelspin.core.events import ALLOW, Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
+from wheelspin.core.guard_state import normalised_id
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.core.notifications import event_of, verdict_of
-from wheelspin.core.record import LoopEvent
-from wheelspin.core.settings import Settings
+from wheelspin.core.notifications import verdict_event
+from wheelspin.core.record import EventKind, LoopEvent
+from wheelspin.core.settings import Mode, Settings
 from wheelspin.core.tools import ToolTable
 from wheelspin.transcripts.anthropic_messages import AnthropicMessages
 from wheelspin.transcripts.base import Compacted, Event, OpenCalls, ToolCalled, ToolReturned, UserMessage
@@ -41,6 +42,8 @@ _SUMMARIES = (
 )
 """How the summaries begin that Claude Code and Codex put in place of the conversation."""
 _COMPACTIONS = ("compaction", "context_compaction")
+_UNCHANGED = (EventKind.ARMED, EventKind.CRASH)
+"""Events that are reported as the guard reports them."""
 _LAST_WORD = "The run is ended if this goes on."
 _NOTES = re.compile(rf"(?:\n\n{OPENING}[^\n]*)+\Z")
 _LONGEST_NOTES = 4096
@@ -105,18 +108,6 @@ def advise(
     return Advised(changed, play.ending, play.events)
 
 
-class _Watching(Guard):
-    """A guard that keeps what it would tell: most of it was told with earlier requests."""
-
-    def __init__(self, settings: Settings, tools: ToolTable) -> None:
-        super().__init__(settings.observing(), tools=tools)
-        self.heard: list[LoopEvent] = []
-
-    def _tell(self) -> None:
-        self.heard += self._events
-        self._events.clear()
-
-
 class _Play:
     """
     The play of one conversation.
@@ -131,8 +122,11 @@ class _Play:
         self.notes: dict[int, dict[str | None, str]] = {}
         self.ending: Verdict | None = None
         self.events: list[LoopEvent] = []
-        self._guard = _Watching(settings, tools)
-        self._observes = settings.mode == "observe"
+        self._heard: list[LoopEvent] = []
+        # The log is told by whoever asked: most of what is heard here was told with earlier requests.
+        self._guard = Guard(settings.observing(), tools=tools, listeners=[self._heard.append], logs=False)
+        self._advisor: Advisor = self._guard.advisor
+        self._observes = settings.mode is Mode.OBSERVE
         self._steps = steps
         self._advices = 0
         self._open: dict[int, tuple[ToolCall, ToolCall, str]] = {}
@@ -157,10 +151,13 @@ class _Play:
             case _:
                 pass
         if event.line >= self._steps[-1]:
-            self.events += [heard for heard in self._guard.heard if heard.kind in {"armed", "crash"}]
-            told = event_of(said, event.call, None) if said and isinstance(event, ToolCalled | ToolReturned) else None
-            self.events += [told] if told else []
-        self._guard.heard.clear()
+            self.events += [heard for heard in self._heard if heard.kind in _UNCHANGED]
+            if said is not None and isinstance(event, ToolCalled | ToolReturned):
+                call = event.call
+                ids = {"session_id": normalised_id(call.session_id), "call_id": normalised_id(call.id)}
+                reported = verdict_event(said, call.tool, **ids)
+                self.events += [reported] if reported else []
+        self._heard.clear()
 
     def _said(self, verdict: Verdict, call: ToolCall) -> Verdict:
         """Give what is said of a call that has run: of one that would have been blocked, a warning."""
@@ -170,13 +167,14 @@ class _Play:
         if finding is None or due is Action.ALLOW or self._observes:
             return verdict
         if due is Action.ABORT:
-            self.ending = verdict_of(due, finding, call.tool, self._advices, observes=False)
+            self.ending = self._advisor.verdict(due, finding, call.tool, self._advices)
             return self.ending
-        advice = advice_on(finding, Action.WARN, call.tool, self._advices)
+        given = self._advices
         self._advices += 1
         if due is Action.BLOCK:
+            advice = self._advisor.advice(Action.WARN, finding, call.tool, given)
             return Verdict(Action.WARN, finding, reason=verdict.reason, advice=f"{advice} {_LAST_WORD}", observed=due)
-        return verdict_of(due, finding, call.tool, self._advices - 1, observes=False)
+        return self._advisor.verdict(due, finding, call.tool, given)
 
 
 def _conversation(body: Mapping[str, Any]) -> tuple[str, list[Any]]:

@@ -1,79 +1,70 @@
 """
-A screen before the guard, for scans: stretches of a run in which no detector can find anything need no fingerprints.
+A prefilter for scans: it holds back the calls of a run for as long as no detector can find anything in them.
 
-Every pattern that is warned about is made of calls that come back, of failures, or of calls of one tool that all get
-the same answer. While a run has too few of these, the guard would allow each call without a finding; then it is enough
-to hold on to the newest calls. As soon as something could be found they are fed to the guard, and the run is judged
-from there on. The verdicts are those of a guard that saw every call: a property of `tests/test_replay.py`.
+Two rules hold here:
+
+1. It knows no detector. Each says what it needs to see before it can find anything (`Detector.needs`); for as long as
+   the run has less of that, the guard would allow each call, and it is enough to keep the newest calls.
+2. It only ever errs towards feeding the guard. As soon as something could be found, the calls that were held back are
+   fed to the guard, so that the verdicts are those of a guard that saw every call (`tests/replay` checks that).
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from wheelspin.core.detectors.unchanged_failure import REFUSALS
-from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.core.known_tools import may_be_stub
-from wheelspin.core.outcome_status import CHANGE, FAILED, SUCCESS, WAITING, nature_of
-from wheelspin.core.settings import OUTAGE, Settings
-from wheelspin.core.tools import Tool, ToolTable
+from wheelspin.core.detectors.base import Detector, Evidence, Needs
+from wheelspin.core.events import OutcomeKind, ToolCall
+from wheelspin.core.outcome_reading import may_be_equal, rough_view
+from wheelspin.core.outcome_status import SUCCESSFUL, status_of
+from wheelspin.core.settings import Settings
+from wheelspin.core.tools import ToolTable
 from wheelspin.transcripts.base import ToolCalled, ToolReturned
 
 __all__ = ["Bounds", "Prefilter"]
 
-_LONG = 256
-"""Characters from which on the length of a text stands for it."""
 _SLACK = 8
-"""Events per call of a full history at which those of calls that fell out of it are let go."""
+"""Events per call of a full history, after which the events of calls that have left it are dropped."""
 
 
-class _Entry(NamedTuple):
-    """A call that is held on to."""
+class _Held(NamedTuple):
+    """A call that is held back."""
 
     call: int
-    key: int
+    signature: bytes
 
 
 class Bounds:
     """
-    Below how many of something no detector speaks.
+    How much of each kind of evidence a run may have before a detector can find anything.
 
     Args:
-        settings: What holds for the agent.
+        settings: The agent's settings.
+        detectors: The detectors that may be asked; those that are off count for nothing.
 
     Attributes:
-        size: Steps that a history keeps.
-        calls: Calls of a run before the one at hand.
-        equal: Calls before the one at hand that are equal to it.
-        failed: Failures.
-        stale: Calls that were made before, in a row.
-        alike: Equal answers of one tool in a row, after the first.
+        size: Number of calls that a history keeps.
+        calls: Number of earlier calls of the run with which no detector finds anything; 0 if one needs none.
+        evidence: The same for each kind of evidence.
     """
 
-    __slots__ = ("alike", "calls", "equal", "failed", "size", "stale")
+    __slots__ = ("calls", "evidence", "size")
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, detectors: Iterable[Detector] | None = None) -> None:
+        known = settings.detectors if detectors is None else detectors
+        needs = [detector.needs(settings) for detector in known if settings.is_on(detector)]
         self.size = settings.history_size
+        self.calls = min([self.size, *(0 if need is None else need.calls for need in needs)])
         never = self.size + 1
-        own = [hint.warning_threshold for _, hint in settings.tool_hints if hint.warning_threshold is not None]
-        own += [hint.critical_threshold - 1 for _, hint in settings.tool_hints if hint.critical_threshold is not None]
-        least = min(own, default=never)
+        self.evidence = dict.fromkeys(Evidence, never)
+        for need in needs:
+            if need is not None:
+                self._add(need)
 
-        def warning(name: str) -> int:
-            is_on = settings.enabled and getattr(settings, name, True)
-            return min(settings.limits_of(name)[0], least) if is_on else never
-
-        of_one = ("generic_repeat", "known_poll_no_progress", "immediate_repeat", "unchanged_failure", OUTAGE)
-        breaker, unknown = settings.global_circuit_breaker_threshold, settings.unknown_tool_threshold
-        one = min(breaker if settings.enabled else never, *map(warning, of_one))
-        pair = warning("ping_pong") - 1
-        self.equal = min(one, pair // 2)
-        self.failed = min(unknown if settings.enabled else never, warning("same_failure"))
-        self.stale = warning("stagnation")
-        self.alike = warning("near_repeat") - 1
-        refused = REFUSALS if settings.enabled and settings.unchanged_failure else never
-        self.calls = min(self.size, one, pair, self.failed, self.stale, self.alike, refused)
+    def _add(self, need: Needs) -> None:
+        self.evidence[need.evidence] = min(self.evidence[need.evidence], need.count)
 
 
 class Prefilter:
@@ -81,217 +72,184 @@ class Prefilter:
     The newest calls of one run in which nothing can be found so far.
 
     Args:
-        bounds: Below how many of something no detector speaks.
+        bounds: How much evidence the run may have.
         tools: What is known about the host's tools, with the hints of the settings.
     """
 
     __slots__ = (
-        "_alike",
-        "_answer",
-        "_asked_after",
-        "_bounds",
         "_counts",
+        "_equal_calls",
+        "_equal_failures",
+        "_equal_results",
+        "_events",
         "_failed",
-        "_failed_keys",
-        "_few",
-        "_newest",
+        "_failures",
+        "_held",
+        "_new_after",
         "_open",
         "_repeated",
+        "_repeated_calls",
+        "_results",
         "_size",
-        "_stale_since",
-        "_told",
+        "_standing_failures",
         "_tools",
+        "_unseen",
+        "_view",
+        "_worked_after",
     )
 
     def __init__(self, bounds: Bounds, tools: ToolTable) -> None:
         self._tools = tools
-        self._bounds = bounds
         self._size = bounds.size
-        self._few = bounds.calls
-        """Calls that need no look at all, since no detector speaks of so few."""
-        self._told: list[ToolCalled | ToolReturned] = []
+        self._unseen = bounds.calls
+        """Calls that need no look, since no detector finds anything in so few."""
+        self._equal_calls = bounds.evidence[Evidence.EQUAL_CALLS]
+        self._equal_failures = bounds.evidence[Evidence.EQUAL_FAILURES]
+        self._standing_failures = bounds.evidence[Evidence.STANDING_FAILURES]
+        self._repeated_calls = bounds.evidence[Evidence.REPEATED_CALLS]
+        self._equal_results = bounds.evidence[Evidence.EQUAL_RESULTS]
+        self._events: list[ToolCalled | ToolReturned] = []
         self._open: set[int] = set()
-        self._newest: deque[_Entry] = deque()
-        self._counts: dict[int, int] = {}
-        self._failed: dict[int, int] = {}
-        """The calls that failed, or wait for something, each with its key."""
-        self._failed_keys: dict[int, int] = {}
+        self._held: deque[_Held] = deque()
+        self._counts: dict[bytes, int] = {}
+        self._failed: dict[int, bytes] = {}
+        """The calls that were no success, each with its signature."""
+        self._failures: dict[bytes, int] = {}
         self._repeated = 0
-        """Calls so far that may have been made before, within the history."""
-        self._asked_after: dict[int, int] = {}
-        """The calls that are new, each with how many repeated ones came before it."""
-        self._stale_since = 0
-        """How many repeated calls came before the newest one that surely brought something new."""
-        self._answer: tuple[str, object] | None = None
-        self._alike = 0
-        """Answers in a row that may be equal, of one tool."""
+        """Number of calls so far that were made before, within the history."""
+        self._new_after: dict[int, int] = {}
+        """The calls that were not, each with the number of repeated ones before it."""
+        self._worked_after = 0
+        """Number of repeated calls before the newest call that brought something new."""
+        self._view: tuple[str, object] | None = None
+        self._results = 0
+        """Number of newest results in a row that may be equal, of one tool, after the first."""
 
-    def ask(self, asked: ToolCalled) -> bool:
+    def ask(self, event: ToolCalled) -> bool:
         """
-        Take a call in.
+        Add a call.
 
         Returns:
-            `False` where the guard has to judge it, after what is held on to was fed; it is not taken in then.
+            `False` if the guard has to judge it, after it was fed what is held back. It is not added then.
         """
-        if self._tools.ignores and self._tools.look_up(asked.call.tool, asked.call.arguments).unjudged:
+        call = event.call
+        if self._tools.has_exemptions and self._tools.look_up(call.tool, call.arguments).exempt:
             return True
-        if self._few > 0:
-            self._few -= 1
-        elif not self._is_quiet(asked):
+        if self._unseen > 0:
+            self._unseen -= 1
+        elif not self._can_hold(call):
             return False
-        self._open.add(id(asked.call))
-        self._told.append(asked)
+        self._open.add(id(call))
+        self._events.append(event)
         return True
 
-    def answer(self, answered: ToolReturned) -> bool:
+    def answer(self, event: ToolReturned) -> bool:
         """
-        Take an outcome in.
+        Add an outcome.
 
         Returns:
-            `False` where its call is not held on to.
+            `False` if its call is not held back.
         """
-        call = id(answered.call)
-        if call not in self._open:
-            return self._tools.ignores and self._tools.look_up(answered.call.tool, answered.call.arguments).unjudged
-        self._open.remove(call)
-        self._told.append(answered)
-        if self._newest:
-            self._note(answered, is_alone=not self._open)
+        call = event.call
+        if id(call) not in self._open:
+            return self._tools.has_exemptions and self._tools.look_up(call.tool, call.arguments).exempt
+        self._open.remove(id(call))
+        self._events.append(event)
+        if self._held:
+            self._note(event, is_alone=not self._open)
         return True
 
     @property
     def waits(self) -> bool:
-        """Whether a call is not answered yet."""
+        """Whether a call has no outcome yet."""
         return bool(self._open)
 
     def events(self) -> list[ToolCalled | ToolReturned]:
-        """Give all that is held on to, in the order in which it was told."""
-        if self._newest:
-            self._let_go()
-        return self._told
+        """Return the events of all calls that are held back, in their order."""
+        if self._held:
+            self._drop_events()
+        return self._events
 
-    def _let_go(self) -> None:
-        """Let go of the events of calls that fell out of the history."""
-        held = {entry.call for entry in self._newest}
-        self._told = [event for event in self._told if id(event.call) in held]
-
-    def _is_quiet(self, asked: ToolCalled) -> bool:
-        """Tell whether the guard would say nothing to a call, and count it if so."""
-        if not self._newest:
+    def _can_hold(self, call: ToolCall) -> bool:
+        """Hold a call back if the guard would find nothing in it; return whether that is so."""
+        if not self._held:
             self._catch_up()
-        oldest = self._newest[0] if len(self._newest) == self._size else None
+        oldest = self._held[0] if len(self._held) == self._size else None
         if oldest is not None and (oldest.call in self._open or self._is_compared_with(oldest)):
             return False
-        key, bounds = self._key(asked.call), self._bounds
+        signature = self._tools.signed(call)[1]
         if (
-            self._counts.get(key, 0) >= bounds.equal
-            or key in self._failed_keys
-            or len(self._failed) >= bounds.failed
-            or self._repeated - self._stale_since >= bounds.stale
-            or self._alike >= bounds.alike
+            self._counts.get(signature, 0) >= self._equal_calls
+            or self._failures.get(signature, 0) >= self._equal_failures
+            or len(self._failed) >= self._standing_failures
+            or self._repeated - self._worked_after >= self._repeated_calls
+            or self._results >= self._equal_results
         ):
             return False
-        self._count(asked.call, key)
+        self._count(call, signature)
         if oldest is not None:
             self._drop(oldest)
         return True
 
-    def _is_compared_with(self, oldest: _Entry) -> bool:
-        """Tell whether a call that counts as bringing nothing new does so by comparison with the oldest."""
-        return self._repeated > self._stale_since and self._counts[oldest.key] > 1
+    def _is_compared_with(self, oldest: _Held) -> bool:
+        """Return whether a call that brought nothing new does so only by comparison with the oldest."""
+        return self._repeated > self._worked_after and self._counts[oldest.signature] > 1
 
     def _catch_up(self) -> None:
         """Look at the calls that needed no look."""
         open_calls: set[int] = set()
-        for event in self._told:
+        for event in self._events:
             if type(event) is ToolCalled:
                 open_calls.add(id(event.call))
-                self._count(event.call, self._key(event.call))
+                self._count(event.call, self._tools.signed(event.call)[1])
             elif type(event) is ToolReturned:
                 open_calls.discard(id(event.call))
                 self._note(event, is_alone=not open_calls)
 
-    def _count(self, call: ToolCall, key: int) -> None:
+    def _count(self, call: ToolCall, signature: bytes) -> None:
         """Count a call, which is the newest now."""
-        self._newest.append(_Entry(id(call), key))
-        count = self._counts[key] = self._counts.get(key, 0) + 1
+        self._held.append(_Held(id(call), signature))
+        count = self._counts[signature] = self._counts.get(signature, 0) + 1
         if count > 1:
             self._repeated += 1
         else:
-            self._asked_after[id(call)] = self._repeated
+            self._new_after[id(call)] = self._repeated
 
-    def _note(self, answered: ToolReturned, *, is_alone: bool) -> None:
-        """Note what an outcome may be to a detector."""
-        call, outcome = answered.call, answered.outcome
-        if outcome.kind == "missing":
+    def _note(self, event: ToolReturned, *, is_alone: bool) -> None:
+        """Note what an outcome may be evidence of."""
+        call, outcome = event.call, event.outcome
+        if outcome.kind is OutcomeKind.MISSING:
             return
-        before = self._asked_after.pop(id(call), None)
+        before = self._new_after.pop(id(call), None)
         if before is not None:
-            self._stale_since = max(self._stale_since, before)
-        tool = self._tools.look_up(call.tool, call.arguments)
-        nature = nature_of(tool, outcome)
-        if nature in FAILED or nature == WAITING:
-            key = self._failed[id(call)] = self._key(call)
-            self._failed_keys[key] = self._failed_keys.get(key, 0) + 1
-        answer = (tool.name, _compared(tool, outcome, nature))
-        equal = not is_alone or self._answer is None or _may_equal(answer, self._answer)
-        self._alike = self._alike + 1 if equal else 0
-        self._answer = answer
+            self._worked_after = max(self._worked_after, before)
+        tool, signature = self._tools.signed(call)
+        status = status_of(tool, outcome)
+        if status not in SUCCESSFUL:
+            self._failed[id(call)] = signature
+            self._failures[signature] = self._failures.get(signature, 0) + 1
+        view = tool.name, rough_view(tool, outcome, status)
+        last, self._view = self._view, view
+        may_equal = not is_alone or last is None or (last[0] == view[0] and may_be_equal(last[1], view[1]))
+        self._results = self._results + 1 if may_equal else 0
 
-    def _drop(self, oldest: _Entry) -> None:
-        self._newest.popleft()
-        self._counts[oldest.key] -= 1
-        if not self._counts[oldest.key]:
-            del self._counts[oldest.key]
-        self._asked_after.pop(oldest.call, None)
-        key = self._failed.pop(oldest.call, None)
-        if key is not None:
-            self._failed_keys[key] -= 1
-            if not self._failed_keys[key]:
-                del self._failed_keys[key]
-        if len(self._told) > _SLACK * self._size:
-            self._let_go()
+    def _drop(self, oldest: _Held) -> None:
+        self._held.popleft()
+        _count_down(self._counts, oldest.signature)
+        self._new_after.pop(oldest.call, None)
+        failed = self._failed.pop(oldest.call, None)
+        if failed is not None:
+            _count_down(self._failures, failed)
+        if len(self._events) > _SLACK * self._size:
+            self._drop_events()
 
-    def _key(self, call: ToolCall) -> int:
-        """Give a number that is equal for calls of equal signature, and mostly another one for others."""
-        given = call.arguments
-        tool = self._tools.look_up(call.tool, given)
-        key = hash(tool.name)
-        if tool.identity is not None or tool.rule == "plan":
-            return key
-        if type(given) is str:
-            key += hash(given)
-        for name, value in given.items() if type(given) is dict else ():
-            if name not in tool.ignored:
-                kind = type(value)
-                if kind is str:
-                    key += hash(value) if len(value) < _LONG else len(value)
-                elif kind is int or kind is bool:
-                    key += value
-                elif kind is float:
-                    key += int(value) if value.is_integer() else 0
-                elif kind is list or kind is dict:
-                    key += len(value)
-        return key
+    def _drop_events(self) -> None:
+        """Drop the events of calls that have left the history."""
+        held = {entry.call for entry in self._held}
+        self._events = [event for event in self._events if id(event.call) in held]
 
 
-def _compared(tool: Tool, outcome: Outcome, nature: str) -> object:
-    """Give what an answer is compared by; `None` for what may equal anything."""
-    value = outcome.value
-    if nature not in {SUCCESS, CHANGE}:
-        return nature
-    if outcome.kind == "shell" and isinstance(value, dict):
-        value = value.get("aggregated")
-    if tool.rule not in {"result", "shell"}:
-        return object()
-    if tool.patterns or tool.volatile or (isinstance(value, str) and may_be_stub(value)):
-        return None
-    return value
-
-
-def _may_equal(left: tuple[str, object], right: tuple[str, object]) -> bool:
-    """Tell whether two answers may be equal."""
-    try:
-        return left[0] == right[0] and (left[1] is None or right[1] is None or left[1] == right[1])
-    except Exception:
-        return True
+def _count_down(counts: dict[bytes, int], key: bytes) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

@@ -7,7 +7,7 @@ __all__ = ["OPENING", "is_refusal", "without_advice"]
 OPENING = "Loop detected: "
 """What every advice begins with."""
 _NOT_RUN = " This call was not run"
-_NOT_AGAIN = " Calling it once more will not change that."
+_NOT_AGAIN = " Calling it again will not change that."
 
 
 def is_refusal(text: str) -> bool:
@@ -26,7 +26,7 @@ def without_advice(text: str) -> str:
     Give what a tool said, without the advice that stands after it, an empty line between them.
 
     Example:
-        >>> without_advice("hi\n\n\nLoop detected: `read` was called twice. Calling it once more will not change that.")
+        >>> without_advice("hi\n\n\nLoop detected: `read` was called twice. Calling it again will not change that.")
         'hi\n'
     """
     said, found, advice = text.rpartition(f"\n\n{OPENING}")

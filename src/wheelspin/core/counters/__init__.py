@@ -1,1 +1,1 @@
-"""What the history counts as steps come and go: one file, one tally, each answered in constant time."""
+"""What the history counts as calls come and go: one file, one counter, each answered in constant time."""

@@ -1,62 +1,66 @@
-"""The tally of an alternation: since when the newest steps are two calls in turn, and since when neither changed."""
+"""Counts an alternation: since when the newest calls are two in turn, and since when neither outcome changed."""
 
 from __future__ import annotations
+
+from wheelspin.core.events import OutcomeKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Final
 
-    from wheelspin.core.call_record import Step
+    from wheelspin.core.call_record import CallRecord
 
 __all__ = ["SIDES", "Alternation"]
 
 SIDES = 2
+_VETO: Final = OutcomeKind.VETO
 
 
 class Alternation:
     """
-    The alternation that the newest steps of a history make (SPEC 6, ping-pong); its sides are odd and even numbers.
+    The alternation at the end of a history (SPEC 6, ping-pong). Its sides are the odd and the even numbers.
 
-    It is told the number of the oldest step that is kept (`first`), the one that the next step will have (`after`), and
-    what gives the step with a number (`at`).
+    Its methods take the number of the oldest record that is kept (`first`), the number of the next record (`after`),
+    and a function that returns the record with a number (`at`).
     """
 
     __slots__ = ("_changed", "_changed_from", "_sides", "since")
 
     def __init__(self) -> None:
         self.since = 0
-        """Number of the first of the steps that alternate."""
+        """Number of the first record that alternates."""
         self._changed = self._changed_from = -1
         self._sides: list[tuple[int, bytes | None] | None] = [None, None]
 
-    def start(self, first: int, after: int, at: Callable[[int], Step]) -> int:
-        """Give the number of the first step that counts: that of the newest change, or of the alternation."""
+    def start(self, first: int, after: int, at: Callable[[int], CallRecord]) -> int:
+        """Return the number of the first record that counts: the newest change, or the start of the alternation."""
         start = max(self.since, first)
         if after - self.since > SIDES:
             if self._changed >= 0 and self._changed_from < first:
-                self.judge_anew(first, after, at)
+                self.judge_again(first, after, at)
             start = max(start, self._changed)
         return start
 
-    def judge(self, step: Step, first: int, after: int, at: Callable[[int], Step]) -> None:
-        """Hold a step's outcome against the one before it on its side."""
-        if step.kind == "veto":
+    def judge(self, record: CallRecord, first: int, after: int, at: Callable[[int], CallRecord]) -> None:
+        """Compare an outcome with the one before it on its side."""
+        if record.kind is _VETO:
             return
-        before = self._sides[step.number & 1]
-        if before is not None and before[0] >= step.number:
-            if before[0] > step.number:
-                self.judge_anew(first, after, at)
+        before = self._sides[record.number & 1]
+        if before is not None and before[0] >= record.number:
+            if before[0] > record.number:
+                self.judge_again(first, after, at)
             return
-        differs = before is not None and (step.outcome is None or step.outcome != before[1])
-        if before is not None and differs and step.number > self._changed:
-            self._changed, self._changed_from = step.number, before[0]
-        self._sides[step.number & 1] = step.number, step.outcome
+        differs = before is not None and (record.outcome is None or record.outcome != before[1])
+        if before is not None and differs and record.number > self._changed:
+            self._changed, self._changed_from = record.number, before[0]
+        self._sides[record.number & 1] = record.number, record.outcome
 
-    def judge_anew(self, first: int, after: int, at: Callable[[int], Step]) -> None:
-        """Judge all steps of the alternation anew."""
+    def judge_again(self, first: int, after: int, at: Callable[[int], CallRecord]) -> None:
+        """Judge all records of the alternation again."""
         self._changed = self._changed_from = -1
         self._sides = [None, None]
         for number in range(max(self.since, first), after):
-            step = at(number)
-            if step.kind != "open":
-                self.judge(step, first, after, at)
+            record = at(number)
+            if record.kind is not None:
+                self.judge(record, first, after, at)

@@ -1,4 +1,4 @@
-"""The tally of missing tools: how often each was not there since it last worked (SPEC 6, rule 1)."""
+"""Counts missing tools: how many times each was missing since it last worked (SPEC 6, rule 1)."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wheelspin.core.call_record import Step
+    from wheelspin.core.call_record import CallRecord
 
 __all__ = ["Misses"]
 
 
 class Misses(dict[str, list[int]]):
-    """The misses of one run: the numbers of their steps, by the name that was asked for."""
+    """The misses of one run: the numbers of their records, by the name of the tool."""
 
     __slots__ = ()
 
     def of(self, tool: str) -> int:
-        """Count the misses of a tool."""
+        """Return the number of misses of a tool."""
         return len(self.get(tool, ()))
 
-    def resolve(self, step: Step, newer: Iterable[Step]) -> None:
+    def resolve(self, record: CallRecord, newer: Iterable[CallRecord]) -> None:
         """
-        Take in a miss; or that a tool worked, which forgets the misses before.
+        Count a miss, or drop the misses of a tool that worked.
 
         Args:
-            step: The step.
-            newer: The steps after it.
+            record: A call with its outcome.
+            newer: The records after it.
         """
-        if step.is_miss():
-            if not any(other.tool == step.tool and other.worked() for other in newer):
-                numbers = self.setdefault(step.tool, [])
-                numbers.append(step.number)
+        if record.is_miss:
+            if not any(other.tool == record.tool and other.found_its_tool for other in newer):
+                numbers = self.setdefault(record.tool, [])
+                numbers.append(record.number)
                 numbers.sort()
-        elif step.tool in self and step.worked():
-            self._keep(step.tool, step.number)
+        elif record.tool in self and record.found_its_tool:
+            self._keep(record.tool, record.number)
 
-    def drop(self, step: Step) -> None:
-        """Take out a step that leaves the history."""
-        if step.is_miss() and step.tool in self:
-            self._keep(step.tool, step.number)
+    def drop(self, record: CallRecord) -> None:
+        """Remove a record that leaves the history."""
+        if record.is_miss and record.tool in self:
+            self._keep(record.tool, record.number)
 
     def _keep(self, tool: str, since: int) -> None:
-        """Keep the misses of a tool that came after a step."""
+        """Keep only the misses of a tool after a number."""
         self[tool] = [number for number in self[tool] if number > since]
         if not self[tool]:
             del self[tool]

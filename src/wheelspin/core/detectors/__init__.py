@@ -1,9 +1,10 @@
 """
 The detectors, in the order in which they are asked (SPEC 6).
 
-One file, one kind of loop. To add one, write its file and name it here.
+One file, one kind of loop. To add one, write its file and add it here.
 """
 
+from wheelspin.core.detectors.base import Detector
 from wheelspin.core.detectors.generic_repeat import GenericRepeat
 from wheelspin.core.detectors.global_circuit_breaker import GlobalCircuitBreaker
 from wheelspin.core.detectors.immediate_repeat import ImmediateRepeat
@@ -17,7 +18,7 @@ from wheelspin.core.detectors.unknown_tool_repeat import UnknownToolRepeat
 
 __all__ = ["DETECTORS"]
 
-DETECTORS = (
+DETECTORS: tuple[Detector, ...] = (
     UnknownToolRepeat(),
     GlobalCircuitBreaker(),
     KnownPollNoProgress(),

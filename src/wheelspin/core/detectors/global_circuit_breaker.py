@@ -1,50 +1,68 @@
-"""One call goes on without progress past every other limit."""
+"""One call goes on without progress past every other threshold."""
 
 from __future__ import annotations
 
-from wheelspin.core.detectors.base import Detector, Finding, Level
+from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Needs, Rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.call_record import Step
+    from wheelspin.core.call_record import CallRecord
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
 
 
 class GlobalCircuitBreaker(Detector):
     """
-    One call goes on without progress past every other limit, and the run ends.
+    One call goes on without progress past every other threshold, and the run ends.
 
     What it detects:
-        `globalCircuitBreakerThreshold` equal outcomes in a row of one call, vetoes included. The guard also ends a run
-        whose newest steps are nothing but vetoes, `globalCircuitBreakerThreshold` less `criticalThreshold` of them.
+        `globalCircuitBreakerThreshold` equal outcomes in a row of one call, counting calls that were blocked. The guard
+        also ends a run whose newest calls were all blocked: `globalCircuitBreakerThreshold` minus `criticalThreshold`
+        of them in a row, whatever they were blocked for.
 
     Why it is a loop:
-        A model that asks for a blocked call ten times over does not read what it is told, and each turn costs money.
+        A model that requests a blocked call ten more times does not read what it is told, and each turn costs money.
 
     Example:
         `A1*31` warns at 11, blocks from 21 on and aborts at 31.
 
     Options:
-        `globalCircuitBreakerThreshold`. It cannot be switched off by `detectors`, only raised.
+        `globalCircuitBreakerThreshold`. It can be raised, but not switched off.
 
     Not to be confused with:
         `generic-repeat`, which blocks the one call and lets the run go on.
 
     False positives:
-        Polling for something slow, where the detector of polls is off: raise the threshold, or the poll's interval.
+        Polling a slow job while the detector of polls is off. Raise the threshold, or poll less often.
     """
 
     __slots__ = ()
 
     id = "global-circuit-breaker"
-    first = True
-    on_news = False
+    can_switch = False
+    rank = Rank.FIRST
+    observation = "`{tool}` was called {count} times with the same arguments"
+    no_progress = " and returned the same result each time"
+    alternatives = (
+        "Report what you have found so far and what is blocking you.",
+        "Stop here: summarise what is done, what is not, and what you need.",
+    )
+    alternatives_by_status = {}
 
-    def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
         """End the run at the threshold (SPEC 6, rule 2)."""
-        limit = settings.global_circuit_breaker_threshold
-        if call.limits is not None and call.limits[1] is not None:
-            limit = max(limit, call.limits[1] + 1)
+        threshold = settings.global_circuit_breaker_threshold
+        if call.thresholds is not None and call.thresholds[1] is not None:
+            threshold = max(threshold, call.thresholds[1] + 1)
         streak = history.streak(call.signature)
-        return self.found(Level.CRITICAL, streak, limit, call.signature) if streak >= limit else None
+        return self.found(Level.CRITICAL, streak, threshold, call.signature) if streak >= threshold else None
+
+    def needs(self, settings: Settings) -> Needs:
+        """Count equal calls."""
+        return Needs(Evidence.EQUAL_CALLS, settings.global_circuit_breaker_threshold)
+
+    def describe(self, finding: Finding, tool: str) -> str:
+        """Describe a row of blocked calls, which has no signature, or one call that goes on."""
+        if not finding.signatures:
+            return f"{finding.count} calls were blocked in a row, most recently `{tool}`"
+        return super().describe(finding, tool)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detectors.base import Detector, Finding
-from wheelspin.core.outcome_status import OUTAGE, WAITING
+from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs
+from wheelspin.core.outcome_status import OutcomeStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.call_record import Step
+    from wheelspin.core.call_record import CallRecord
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
 
@@ -17,9 +17,9 @@ class ImmediateRepeat(Detector):
     The same call follows itself directly and nothing changes.
 
     What it detects:
-        One call made again and again with equal outcomes and no other call in between. Equal calls of one message of
-        the model count once. It warns at `warningThreshold` and blocks at `criticalThreshold`; with the documented
-        numbers that is where `generic-repeat` does, with the preset `early` it is at the third call and the fourth.
+        One call made again and again with equal outcomes and no other call in between. Equal calls of one message
+        count once. It warns at `warningThreshold` and blocks at `criticalThreshold`. With the documented thresholds
+        that is where `generic-repeat` does; with the preset `early` it is at the third and the fourth call.
 
     Why it is a loop:
         Nothing was tried in between that could have changed the answer, so two equal answers say as much as ten.
@@ -35,30 +35,41 @@ class ImmediateRepeat(Detector):
         nothing new.
 
     False positives:
-        Waiting for something with a call that is not declared as polling and does not say that it still runs: declare
-        it (`toolHints`, `poll`). A result that says so ("pending", `status: running`) has the thresholds of
-        `known-poll-no-progress`; an outage is left to `unchanged-failure`. And a tool that does the next thing at each
-        equal call and only answers "ok", such as the press of a key: declare that it `mutates`.
+        Waiting for something with a call that is not declared as polling and does not say that it is still running:
+        declare it (`toolHints`, `poll`). A result that says so ("pending", `status: running`) has the thresholds of
+        `known-poll-no-progress`; an outage is left to `unchanged-failure`. A tool that does the next thing at each
+        equal call and only answers "ok", such as a key press: declare that it `mutates`.
     """
 
     __slots__ = ()
 
     id = "immediate-repeat"
-    switch = "immediate_repeat"
-    gives_way = True
-    lasts = False
-    until_news = True
-    on_news = False
+    follows = "generic-repeat"
+    default_thresholds = {"early": (2, 3)}
+    observation = "`{tool}` was called {count} times in a row with the same arguments"
+    no_progress = " and returned the same result each time"
+    alternatives = (
+        "Use the answer you have: it will stay the same until you change something.",
+        "Make a different call: one that changes something, or one that asks a narrower question.",
+    )
 
-    def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
         """Warn and block by the calls in a row."""
         count = history.in_a_row(call.signature)
         if not count or call.polls:
             return None
-        nature = history.nature(call.signature)
-        if nature == OUTAGE:
+        status = history.status(call.signature)
+        if status is OutcomeStatus.OUTAGE:
             return None
-        limits = self.limits(call, settings)
-        if nature == WAITING:
-            limits = max(limits, settings.limits_of("known_poll_no_progress"))
-        return self.graded(count, limits, call.signature, nature=nature)
+        thresholds = self.thresholds(call, settings)
+        if status is OutcomeStatus.WAIT:
+            thresholds = max(thresholds, settings.wait_thresholds)
+        return self.graded(count, thresholds, call.signature, status=status)
+
+    def needs(self, settings: Settings) -> Needs:
+        """Count equal calls."""
+        return Needs(Evidence.EQUAL_CALLS, self.lowest_warning(settings))
+
+    def is_over(self, about: tuple[bytes, ...], record: CallRecord, history: History, *, changed: bool) -> bool:
+        """End with another outcome of the call, or with anything new from another one."""
+        return changed if record.signature in about else history.stagnation == 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wheelspin.core.detectors.base import Detector, Finding
+from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs, Rank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.call_record import Step
+    from wheelspin.core.call_record import CallRecord
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
 
@@ -20,7 +20,7 @@ class KnownPollNoProgress(Detector):
         what a host declares. It warns at `warningThreshold` and blocks at `criticalThreshold`.
 
     Why it is a loop:
-        Whoever polls should wait longer, do something else, or see that what he waits for is dead.
+        An agent that polls should wait longer, do something else, or notice that the job is dead.
 
     Example:
         `~A1*21` warns at 11 and blocks at 21. `~A1*9 ~A2*9` stays quiet.
@@ -29,21 +29,31 @@ class KnownPollNoProgress(Detector):
         `detectors.knownPollNoProgress`, `warningThreshold`, `criticalThreshold`.
 
     Not to be confused with:
-        `generic-repeat`, under which a polling call never falls, also when this detector is off: a poll is repeated
-        with equal arguments by its nature.
+        `generic-repeat`, which never looks at polling calls, even if this detector is off: polling means repeating a
+        call with equal arguments.
 
     False positives:
-        A long job that says nothing while it runs. Raise the thresholds for agents that start such jobs.
+        A long job that prints nothing while it runs. Raise the thresholds for agents that start such jobs.
     """
 
     __slots__ = ()
 
     id = "known-poll-no-progress"
-    switch = "known_poll_no_progress"
-    on_news = False
+    default_thresholds = {"early": (8, 12)}
+    rank = Rank.OUTCOMES
+    stays_blocked = True
+    observation = "`{tool}` was polled {count} times and its state did not change"
+    alternatives = (
+        "Do something else that does not depend on it, or report that it is still pending.",
+        "Wait considerably longer before you poll again, or check whether the job is still running at all.",
+    )
 
-    def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
         """Block or warn by the streak (SPEC 6, rule 4)."""
         if not call.polls:
             return None
-        return self.graded(history.streak(call.signature), self.limits(call, settings), call.signature)
+        return self.graded(history.streak(call.signature), self.thresholds(call, settings), call.signature)
+
+    def needs(self, settings: Settings) -> Needs:
+        """Count equal calls."""
+        return Needs(Evidence.EQUAL_CALLS, self.lowest_warning(settings))

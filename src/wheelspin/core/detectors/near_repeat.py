@@ -1,28 +1,28 @@
-"""Calls that differ in nothing but numbers all get the same answer."""
+"""Calls that differ only in numbers all get the same result."""
 
 from __future__ import annotations
 
-from wheelspin.core.detectors.base import Detector, Finding, Level
-from wheelspin.core.outcome_status import SUCCESS
+from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Needs, Scope
+from wheelspin.core.outcome_status import OutcomeStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.call_record import Step
+    from wheelspin.core.call_record import CallRecord
     from wheelspin.core.history import History
     from wheelspin.core.settings import Settings
 
 
 class NearRepeat(Detector):
     """
-    Calls that differ in nothing but numbers all get the same answer.
+    Calls that differ only in numbers all get the same result.
 
     What it detects:
-        Calls of one tool in a row that are equal once their numbers are taken out, each with the same result. Results
-        that tell next to nothing do not count: a number, true, an empty list, a short word such as "done". It warns at
+        Calls of one tool in a row that are equal once their numbers are removed, each with the same result. Results
+        that say next to nothing do not count: a number, true, an empty list, a short word such as "done". It warns at
         `warningThreshold` and never blocks.
 
     Why it is a loop:
-        The tool says the same whatever the number is, so the number is not what it depends on.
+        The tool answers the same whatever the number is, so the answer does not depend on the number.
 
     Example:
         `a1*12` warns at 11. `(a1 a2)*9` stays quiet.
@@ -41,21 +41,34 @@ class NearRepeat(Detector):
     __slots__ = ()
 
     id = "near-repeat"
-    switch = "near_repeat"
-    gives_way = True
-    lasts = False
-    on_news = False
-    of_tool = True
+    default_thresholds = {"early": (8, 10)}
+    scope = Scope.TOOL
+    observation = "`{tool}` was called {count} times in a row with arguments that differ only in numbers"
+    no_progress = " and returned the same result each time"
+    alternatives = (
+        "The result does not depend on that number: ask for something else, or use the result you have.",
+        "Change more than the number in your call, or go on without it.",
+    )
 
-    def check(self, call: Step, history: History, settings: Settings) -> Finding | None:
-        """Warn by the calls in a row that have the same shape and the same result."""
-        newest = history.newest
-        if call.kin is None or newest is None or newest.kin != call.kin or newest.nature != SUCCESS:
+    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+        """Warn by the calls in a row with the same similarity and the same result."""
+        newest, key = history.newest, call.similarity_key
+        if newest is None or key is None or newest.similarity_key != key:
             return None
-        warning, _ = self.limits(call, settings)
-        outcome = newest.outcome
+        if newest.status is not OutcomeStatus.SUCCESS:
+            return None
+        warning, _ = self.thresholds(call, settings)
+        outcome, tool = newest.outcome, call.tool
         alike = history.newest_where(
-            lambda step: step.kin == call.kin and step.outcome == outcome and step.tool == call.tool, warning
+            lambda record: record.similarity_key == key and record.outcome == outcome and record.tool == tool, warning
         )
         count = len(alike) + 1
         return self.found(Level.WARNING, count, warning, call.signature) if count >= warning else None
+
+    def needs(self, settings: Settings) -> Needs:
+        """Count equal results; the first of the calls has none to be equal to."""
+        return Needs(Evidence.EQUAL_RESULTS, self.lowest_warning(settings) - 1)
+
+    def is_over(self, about: tuple[bytes, ...], record: CallRecord, history: History, *, changed: bool) -> bool:  # noqa: ARG002
+        """End with a result of the tool that resembles nothing."""
+        return about == (record.tool.encode("utf-8", "surrogatepass"),) and record.similarity_key is None

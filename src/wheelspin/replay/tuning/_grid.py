@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from pydantic.alias_generators import to_camel
 
 from wheelspin.config import Config, config_from
-from wheelspin.core.presets import PRESETS
+from wheelspin.core.presets import NUMBERS
+from wheelspin.core.settings import Settings
 
 __all__ = ["STANDARD", "Candidate", "grid"]
 
@@ -68,7 +69,7 @@ def grid() -> tuple[Candidate, ...]:
 
 def _standard(halves: int) -> Candidate:
     """Give the documented thresholds times so many halves; a history that they outgrow grows with them."""
-    numbers = PRESETS[STANDARD][0]
+    numbers = NUMBERS[STANDARD]
     names = _SHARED if halves == 1 else ("history_size", *_SHARED)
     block = {to_camel(name): numbers[name] * halves // 2 for name in names}
     pair = f"{block['warningThreshold']}/{block['criticalThreshold']}"
@@ -81,7 +82,7 @@ def _early(repeat: int, stagnation: int) -> Candidate | None:
     block: dict[str, Any] = {"preset": _EARLY}
     name = _EARLY
     for detector, step in steps.items():
-        warning, critical = (limit + step for limit in PRESETS[_EARLY][1][detector])
+        warning, critical = (threshold + step for threshold in Settings(preset=_EARLY).thresholds[detector])
         if warning < 1:
             return None
         own = {"warningThreshold": warning, "criticalThreshold": critical}

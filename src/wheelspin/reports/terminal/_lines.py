@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.markup import escape
 
-from wheelspin.core.advice import shown
+from wheelspin.core.advice import printable_name
 from wheelspin.core.events import Action
 from wheelspin.replay.engine import RunReport, Sighting
 from wheelspin.replay.summary import FileReport, Summary
@@ -84,7 +84,7 @@ def cells(sighting: Sighting, place: str) -> tuple[str, ...]:
     return (
         f"call {sighting.call}{more}",
         f"{place} {sighting.line}",
-        shown(sighting.tool),
+        printable_name(sighting.tool),
         f"{sighting.detector}: {sighting.count} of {sighting.threshold}",
     )
 

@@ -8,7 +8,8 @@ import pytest
 
 from wheelspin import Outcome, ToolCall
 from wheelspin.core.identifiers import without_identifiers
-from wheelspin.core.known_tools import TOOLS, read_outcome
+from wheelspin.core.known_tools import TOOLS
+from wheelspin.core.outcome_reading import read_outcome
 from wheelspin.core.tools import Tool
 
 
@@ -284,12 +285,12 @@ def test_a_name_of_any_length_is_kept_short() -> None:
 
 
 def test_a_table_forgets_names_rather_than_grow() -> None:
-    """A model that invents names does not fill the memory."""
+    """A model that invents names does not fill it."""
     table = TOOLS.extended()
     for number in range(5000):
         table.look_up(f"tool{number}", {})
 
-    assert len(table._asked) <= 1024
+    assert len(table._found) <= 1024
 
 
 @pytest.mark.parametrize("action", ["poll", "LOG", " poll "])

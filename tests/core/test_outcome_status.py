@@ -1,15 +1,15 @@
-"""What an outcome says of itself."""
+"""The status that an outcome has."""
 
 from __future__ import annotations
 
 import pytest
 
 from wheelspin import Outcome, ToolHint
-from wheelspin.core.outcome_status import CHANGE, FAILURE, OUTAGE, REFUSAL, SUCCESS, WAITING, nature_of
+from wheelspin.core.outcome_status import FAILURE, MUTATION, OUTAGE, REFUSAL, SUCCESS, WAIT, status_of
 from wheelspin.core.tools import Tool
 
 TOOL = Tool("any")
-NATURES = [
+STATUSES = [
     (Outcome.result("the text of a file"), SUCCESS),
     (Outcome.result(""), SUCCESS),
     (Outcome.result(None), SUCCESS),
@@ -50,24 +50,24 @@ NATURES = [
     (Outcome.error("declined by user"), REFUSAL),
     (Outcome.error("The user doesn't want to proceed with this tool use"), REFUSAL),
     (Outcome.error("Permission denied"), FAILURE),
-    (Outcome.result("check: pending"), WAITING),
-    (Outcome.result("status: running"), WAITING),
-    (Outcome.result("The job is still running"), WAITING),
-    (Outcome.result({"state": "running"}), WAITING),
-    (Outcome.result({"status": "in-progress", "done": 3}), WAITING),
-    (Outcome.shell("not finished yet", status="running"), WAITING),
+    (Outcome.result("check: pending"), WAIT),
+    (Outcome.result("status: running"), WAIT),
+    (Outcome.result("The job is still running"), WAIT),
+    (Outcome.result({"state": "running"}), WAIT),
+    (Outcome.result({"status": "in-progress", "done": 3}), WAIT),
+    (Outcome.shell("not finished yet", status="running"), WAIT),
 ]
 
 
-@pytest.mark.parametrize(("outcome", "nature"), NATURES, ids=[f"{outcome.value!r:.40}" for outcome, _ in NATURES])
-def test_an_outcome_says_what_it_is(outcome: Outcome, nature: str) -> None:
+@pytest.mark.parametrize(("outcome", "status"), STATUSES, ids=[f"{outcome.value!r:.40}" for outcome, _ in STATUSES])
+def test_an_outcome_says_what_it_is(outcome: Outcome, status: str) -> None:
     """By the host's word, by its own fields, or by a text that is nothing but a remark."""
-    assert nature_of(TOOL, outcome) == nature
+    assert status_of(TOOL, outcome) == status
 
 
 def test_a_success_of_a_tool_that_mutates_is_a_change() -> None:
     """A failure of it is none."""
     tool = TOOL.hinted(ToolHint(mutates=True))
 
-    assert nature_of(tool, Outcome.result("updated")) == CHANGE
-    assert nature_of(tool, Outcome.error("no")) == FAILURE
+    assert status_of(tool, Outcome.result("updated")) == MUTATION
+    assert status_of(tool, Outcome.error("no")) == FAILURE
