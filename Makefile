@@ -53,6 +53,7 @@ eval: $(VENV)/.installed
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m docs.make_detectors
+	$(BIN)/python -m docs.make_outputs
 
 clean:
 	rm -rf $(VENV) .venv-agents .venv-eval .venv-frameworks

@@ -148,13 +148,12 @@ def test_the_demo_shows_a_loop_of_each_kind_and_explains_one() -> None:
     assert done.stderr == ""
 
 
-def test_the_report_in_the_readme_is_the_one_that_is_printed(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """To the letter."""
-    main(["replay", "examples/sessions"])
-    out = capsys.readouterr().out
-    (report,) = _blocks(ROOT / "README.md", "text")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_outputs_that_a_page_shows_are_printed(page: Path) -> None:
+    """To the letter: `make docs` writes them."""
+    from docs.make_outputs import page as made
 
-    assert report in out
+    assert page.read_text() == made(page)
 
 
 def test_the_configuration_table_is_true() -> None:
