@@ -128,6 +128,16 @@ def test_a_host_page_shows_what_is_written(
     assert json.loads(written) in shown
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_imports_only_what_is_public(page: Path) -> None:
+    """Each module is in the list under "What is public"."""
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## What is public\n")[1].split("\n## ")[0]
+    public = {"wheelspin", *re.findall(r"`(wheelspin\.[\w.]+)`", section)}
+    imported = re.findall(r"^ *(?:from|import) (wheelspin[\w.]*)", "".join(_blocks(page, "python")), re.MULTILINE)
+
+    assert {name for name in imported if not name.startswith("wheelspin.adapters.")} <= public
+
+
 def test_every_make_target_that_is_named_is_there() -> None:
     """A reader who types it gets it."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
