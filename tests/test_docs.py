@@ -1,4 +1,4 @@
-"""The documentation: every block of Python in it runs, every command in it works, every table in it is true."""
+"""The documentation: its Python runs, its commands work, and its tables and shown outputs are true."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MODULES = [
     and (".adapters." not in found.name or found.name.endswith(".callables"))
     and found.name != "wheelspin.proxy.mcp_http"
 ]
-"""All modules that need no framework."""
+"""All modules that do not need a framework."""
 
 
 def _blocks(page: Path, language: str) -> list[str]:
@@ -48,7 +48,7 @@ def _blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder as a reader of the documentation would have it."""
+    """Return a folder with the files that a reader of the documentation has."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     block = {"tools": {"loopDetection": {"enabled": True, "warningThreshold": 8, "criticalThreshold": 16}}}
     text = json.dumps({"agents": {"list": [{"id": "safe-runner", **block}]}})
@@ -62,7 +62,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "adapters"], ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page: Path, desk: Path) -> None:
-    """From top to bottom, as one program; pages of frameworks are run with the framework."""
+    """Its blocks run from top to bottom as one program; pages of frameworks are tested with the framework."""
     scope: dict[str, object] = {"__name__": page.stem}
     for block in _blocks(page, "python"):
         exec(compile(block, str(page), "exec"), scope)  # noqa: S102 - our own documentation
@@ -70,7 +70,7 @@ def test_the_python_of_a_page_runs(page: Path, desk: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_work(page: Path, desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the configurations that the page shows; commands of the project's own make are run by CI."""
+    """Each command succeeds, with the configurations that the page shows; `.ci/run` runs those of make."""
     for block in _blocks(page, "json5"):
         name = re.match(r"// (\S+\.json5)\n", block)
         if name:
@@ -85,8 +85,8 @@ def test_the_commands_of_a_page_work(page: Path, desk: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_configurations_of_a_page_are_right(page: Path) -> None:
-    """What a reader copies has no faults and no notices."""
+def test_the_configurations_of_a_page_are_valid(page: Path) -> None:
+    """They have no faults and no notices."""
     import pyjson5
 
     for block in _blocks(page, "json5"):
@@ -97,7 +97,7 @@ def test_the_configurations_of_a_page_are_right(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    """Files are there, and so are the headings in them."""
+    """Each linked file exists, and so does the heading in it."""
     for target in re.findall(r"\]\(([^)]+)\)", BLOCK.sub("", page.read_text())):
         if target.startswith("http"):
             continue
@@ -117,7 +117,7 @@ def _without_paths(text: str) -> str:
 def test_a_host_page_shows_what_is_written(
     installer: Installer, desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """But for the paths of the user's Python and of the hook."""
+    """The page and the written settings are equal, except for the paths of Python and of the hook."""
     assert main(["install", installer.host]) == 0
     written = _without_paths(installer.settings("user").read_text())
     page = ROOT / "docs" / "hosts" / f"{installer.host}.md"
@@ -138,8 +138,8 @@ def test_a_page_imports_only_what_is_public(page: Path) -> None:
     assert {name for name in imported if not name.startswith("wheelspin.adapters.")} <= public
 
 
-def test_every_make_target_that_is_named_is_there() -> None:
-    """A reader who types it gets it."""
+def test_every_make_target_that_is_named_exists() -> None:
+    """The pages name no target that the Makefile does not have."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = {word for page in PAGES for word in re.findall(r"\bmake ([a-z]+(?:-[a-z]+)?)\b", page.read_text())}
 
@@ -148,7 +148,7 @@ def test_every_make_target_that_is_named_is_there() -> None:
 
 
 def test_the_demo_shows_a_loop_of_each_kind_and_explains_one() -> None:
-    """As `make demo` calls it: with the path of the command in the project's folder."""
+    """It runs as `make demo` runs it, with the command's path relative to the project."""
     command = os.path.relpath(Path(sys.executable).parent / "wheelspin", ROOT)
     demo = ["sh", "examples/demo.sh", command]
     done = subprocess.run(demo, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 - our own script
@@ -160,14 +160,14 @@ def test_the_demo_shows_a_loop_of_each_kind_and_explains_one() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_outputs_that_a_page_shows_are_printed(page: Path) -> None:
-    """To the letter: `make docs` writes them."""
+    """Each shown output is exactly what its command prints; `make docs` writes them."""
     from docs.make_outputs import page as made
 
     assert page.read_text() == made(page)
 
 
 def test_the_configuration_table_is_true() -> None:
-    """Every key is there with its default, and no other."""
+    """The README lists every key with its default, and no other key."""
     table = re.findall(r"^\| `([\w.]+)` \| (.+?) \|", (ROOT / "README.md").read_text(), re.MULTILINE)
     resolution = config_from({}).resolve()
     values = values_of(resolution.settings)
@@ -176,8 +176,8 @@ def test_the_configuration_table_is_true() -> None:
     assert shown == {key: "not set" if value is None else json.dumps(value) for key, value in values.items()}
 
 
-def test_the_page_of_the_detectors_is_made_of_their_docstrings() -> None:
-    """`make docs` writes it."""
+def test_the_page_of_the_detectors_is_generated() -> None:
+    """It is what `make docs` writes from their docstrings."""
     from docs.make_detectors import page
 
     assert (ROOT / "docs" / "detectors.md").read_text() == page()
@@ -186,13 +186,13 @@ def test_the_page_of_the_detectors_is_made_of_their_docstrings() -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_the_examples_in_docstrings_are_true(module: ModuleType) -> None:
-    """They are run."""
+    """Each example prints what it says."""
     assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_everything_public_has_a_docstring(module: ModuleType) -> None:
-    """Modules, classes, functions and their public methods."""
+    """So have modules, classes, functions and public methods."""
     assert inspect.getdoc(module)
     for name, thing in vars(module).items():
         if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
