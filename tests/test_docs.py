@@ -60,6 +60,16 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def my_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the module that the page about extensions names, with the detector that it shows."""
+    code = _blocks(ROOT / "docs" / "extending.md", "python")[0].split("\nguard = ")[0]
+    module = ModuleType("my_package.loops")
+    exec(compile(code, "my_package/loops.py", "exec"), vars(module))  # noqa: S102 - our own documentation
+    monkeypatch.setitem(sys.modules, "my_package", ModuleType("my_package"))
+    monkeypatch.setitem(sys.modules, "my_package.loops", module)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "adapters"], ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page: Path, desk: Path) -> None:
     """Its blocks run from top to bottom as one program; pages of frameworks are tested with the framework."""
@@ -85,7 +95,7 @@ def test_the_commands_of_a_page_work(page: Path, desk: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_configurations_of_a_page_are_valid(page: Path) -> None:
+def test_the_configurations_of_a_page_are_valid(page: Path, my_package: None) -> None:
     """They have no faults and no notices."""
     import pyjson5
 

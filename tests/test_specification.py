@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import ROOT
-from wheelspin.config import config_from, key_of, values_of
+from wheelspin.config import config_from, values_of
 from wheelspin.core.detectors import DETECTORS
 
 PAGE = ROOT / "docs" / "specification.md"
@@ -146,12 +146,12 @@ def _before(number: tuple[int, ...]) -> tuple[int, ...]:
 
 def _values(preset: str) -> dict[str, object]:
     settings = config_from({"tools": {"loopDetection": {"preset": preset}}}).for_agent()
-    return {key_of(name): value for name, value in values_of(settings).items()}
+    return values_of(settings)
 
 
 def _table(section: str) -> dict[str, str]:
     rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|", sections()[section].text, re.MULTILINE)
-    return {key: value.strip("`") for key, value in rows}
+    return {key: value.strip("`") for key, value in rows if key != "plugins"}
 
 
 def test_the_table_of_keys_holds_the_defaults() -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.detectors.base import Detector
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
@@ -76,7 +75,7 @@ class Played(NamedTuple):
 
 
 def play(
-    trajectory: str, settings: Settings | None = None, *, detectors: Iterable[Detector] = DETECTORS
+    trajectory: str, settings: Settings | None = None, *, detectors: Iterable[Detector] | None = None
 ) -> list[Played]:
     """
     Play a trajectory through a guard.

@@ -59,7 +59,8 @@ def check(value: Any, positions: KeyPositions | None) -> tuple[tuple[Detector, .
     try:
         file_model(detectors).model_validate(value)
     except ValidationError as problem:
-        found += [_of_error(error, detectors) for error in problem.errors(include_url=False)]
+        errors = problem.errors(include_url=False)
+        found += [_of_error(error, detectors) for error in errors if not (broken and _may_be_of_a_plugin(error))]
     found += list(_of_ids(value))
     found += [
         (path, f"{name!r}: {why}", "a module with detectors, installed beside Wheelspin", "", None)
@@ -106,6 +107,12 @@ def _of_error(error: ErrorDetails, detectors: tuple[Detector, ...]) -> _Found:
 
 
 _DEEP = 2
+
+
+def _may_be_of_a_plugin(error: ErrorDetails) -> bool:
+    """Return whether a detector is not known, which a plugin that cannot be imported may define."""
+    path = error["loc"]
+    return error["type"] == "extra_forbidden" and len(path) > 1 and path[-2] == "detectors"
 
 
 def _known(block: object, above: object = "", detectors: tuple[Detector, ...] = ()) -> list[str]:

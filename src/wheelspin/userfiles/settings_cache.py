@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["settings_for"]
 
-_VERSION = 1
+_VERSION = 2
 
 
 def settings_for(host: str, preset: str) -> Settings:

@@ -108,6 +108,8 @@ class Detector:
             blocked came in between.
         stays_blocked: Whether what it blocks stays blocked for as long as the blocked call is in the history. Otherwise
             each call is judged anew, and may run as soon as something new has happened.
+        ends_on_change: Whether a pattern has ended when one of its calls has another outcome than before. Otherwise it
+            is warned about again only after every further `threshold` findings.
         observation: What was seen, as a clause: "`{tool}` was called {count} times with the same arguments".
         no_progress: What is added if outcomes were compared: " and returned the same result each time".
         alternatives: What the model could do instead; a second advice in a run takes the second one, and so on.
@@ -127,6 +129,7 @@ class Detector:
     rank: ClassVar[Rank] = Rank.SUPPLEMENTARY
     ends_run: ClassVar[bool] = False
     stays_blocked: ClassVar[bool] = False
+    ends_on_change: ClassVar[bool] = False
     observation: ClassVar[str] = ""
     no_progress: ClassVar[str] = ""
     alternatives: ClassVar[tuple[str, ...]] = ()
@@ -221,7 +224,7 @@ class Detector:
             history: The records of the run, with this one.
             changed: Whether an earlier outcome of the call was different.
         """
-        return changed and record.signature in about
+        return self.ends_on_change and changed and record.signature in about
 
     def thresholds(self, call: CallRecord, settings: Settings) -> Thresholds:
         """Return the warning and the critical threshold for a call, whose tool may have its own (SPEC 6.3)."""

@@ -64,7 +64,3 @@ class GenericRepeat(Detector):
     def needs(self, settings: Settings) -> Needs:
         """Count equal calls."""
         return Needs(Evidence.EQUAL_CALLS, self.lowest_warning(settings))
-
-    def is_over(self, about: tuple[bytes, ...], record: CallRecord, history: History, *, changed: bool) -> bool:  # noqa: ARG002
-        """Go on counting, although an outcome changed."""
-        return False

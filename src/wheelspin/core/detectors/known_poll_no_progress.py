@@ -42,6 +42,7 @@ class KnownPollNoProgress(Detector):
     default_thresholds = {"early": (8, 12)}
     rank = Rank.OUTCOMES
     stays_blocked = True
+    ends_on_change = True
     observation = "`{tool}` was polled {count} times and its state did not change"
     alternatives = (
         "Do something else that does not depend on it, or report that it is still pending.",

@@ -45,6 +45,7 @@ class PingPong(Detector):
     default_thresholds = {"early": (5, 7)}
     rank = Rank.OUTCOMES
     stays_blocked = True
+    ends_on_change = True
     observation = "`{tool}` and another call have alternated {count} times"
     no_progress = " and neither brought anything new"
     alternatives = (

@@ -50,6 +50,7 @@ class UnchangedFailure(Detector):
     id = "unchanged-failure"
     default_thresholds = {"early": (5, 7)}
     ends_run = True
+    ends_on_change = True
     observation = "`{tool}` has failed {count} times with the same arguments and the same error"
     alternatives = (
         "Re-read the error and question your assumptions: your changes are not addressing its cause.",
