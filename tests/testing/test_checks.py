@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from wheelspin import Level, Settings, ToolCall
+from wheelspin import Level, Outcome, Settings, ToolCall
 from wheelspin.core.detectors.base import Detector, Finding
 from wheelspin.core.detectors.generic_repeat import GenericRepeat
 from wheelspin.stores.base import Key, Store
@@ -202,22 +202,22 @@ class Deaf(Codex):
 class Claiming(Codex):
     """Gives outcomes of calls that nobody asked for."""
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        return (event for event in super().read(source) if not isinstance(event, ToolCalled))
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        return (event for event in super().read(file) if not isinstance(event, ToolCalled))
 
 
 class Leaving(Codex):
     """Gives no outcomes."""
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        return (event for event in super().read(source) if not isinstance(event, ToolReturned))
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        return (event for event in super().read(file) if not isinstance(event, ToolReturned))
 
 
 class Backwards(Codex):
     """Gives places that go back."""
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        return (event._replace(line=9**9 - event.line) for event in super().read(source))
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        return (event._replace(line=9**9 - event.line) for event in super().read(file))
 
 
 class Trusting(Reader):
@@ -229,8 +229,8 @@ class Trusting(Reader):
     def matches(self, head: Head) -> bool:
         return True
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        for line, entry in source.lines():
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        for line, entry in file.lines():
             call = ToolCall(entry["tool"], {})
             yield ToolCalled(line, call)
             yield ToolReturned(line, call, entry["outcome"])
@@ -239,9 +239,21 @@ class Trusting(Reader):
 class Silent(Codex):
     """Reads what is left of a broken file without a word."""
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        yield from super().read(source)
-        source.problem_count = 0
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        yield from super().read(file)
+        file.problem_count = 0
+
+
+class Outspoken(Codex):
+    """Yields outcomes that include Wheelspin's own advice."""
+
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        texts = [json.dumps(entry) for _, entry in file.lines()]
+        advised = any("Loop detected" in text for text in texts)
+        for event in super().read(file):
+            if advised and isinstance(event, ToolReturned):
+                event = ToolReturned(event.line, event.call, Outcome.result("advised"))  # noqa: PLW2901
+            yield event
 
 
 def _lines(tmp_path: Path) -> Path:
@@ -253,12 +265,13 @@ def _lines(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("reader", "sample", "said"),
     [
-        (Deaf(), lambda _: CODEX, "does not say that this is its format"),
-        (Claiming(), lambda _: CODEX, "an outcome of a call that does not wait for one"),
+        (Deaf(), lambda _: CODEX, "the reader does not recognise its format"),
+        (Claiming(), lambda _: CODEX, "an outcome of a call that is not open"),
         (Leaving(), lambda _: CODEX, r"\d+ calls have no outcome"),
-        (Backwards(), lambda _: CODEX, "its events go back"),
-        (Silent(), lambda _: CODEX, "cut off in the middle, nothing is said to be lost"),
-        (Trusting(), _lines, "makes it raise KeyError"),
+        (Backwards(), lambda _: CODEX, "the line numbers of the events decrease"),
+        (Silent(), lambda _: CODEX, "truncated, no problem is noted"),
+        (Trusting(), _lines, "raises KeyError"),
+        (Outspoken(), lambda _: CODEX, "advice before a result changes the events"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Reader) else "",
 )

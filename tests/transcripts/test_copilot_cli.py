@@ -13,7 +13,7 @@ from wheelspin.transcripts import reader_for
 from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
 from wheelspin.transcripts.files import TranscriptFile
 
-ADVICE = "Loop detected: `bash` was called 10 times with the same arguments. Calling it again will not change that."
+ADVICE = "Loop detected: `bash` was called 10 times. Calling it again will not change that. Write it down."
 REFUSAL = "Loop detected: `bash` was called 20 times with the same arguments. This call was not run. Write it down."
 GUIDED = '\n\nTool "bash" succeeded. Additional guidance from postToolUse hooks:\n'
 LARGE = "Output too large to read at once (106.3 KB).{}\nConsider using tools\n\nPreview:\n1"

@@ -13,7 +13,7 @@ from wheelspin.transcripts import reader_for
 from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
 from wheelspin.transcripts.files import TranscriptFile
 
-ADVICE = "Loop detected: `bash` was called 10 times with the same arguments. Calling it again will not change that."
+ADVICE = "Loop detected: `bash` was called 10 times. Calling it again will not change that. Write it down."
 REFUSAL = "Loop detected: `bash` was called 20 times with the same arguments. This call was not run. Write it down."
 MISSING = "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'fly'."
 STORED = "...output truncated...\n\nFull output saved to: {}\n\n9\n10\n"

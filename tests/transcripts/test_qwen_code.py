@@ -13,7 +13,7 @@ from wheelspin.transcripts import reader_for
 from wheelspin.transcripts.base import Compacted, Event, TokensUsed, ToolCalled, ToolReturned, UserMessage
 from wheelspin.transcripts.files import TranscriptFile
 
-ADVICE = "\n\nLoop detected: `x` was called 2 times. Calling it again will not change that."
+ADVICE = "\n\nLoop detected: `x` was called 2 times. Calling it again will not change that. Write it down."
 PICTURE = [{"inlineData": {"mimeType": "image/png", "data": "aaaa"}}]
 SIDE: dict[str, Any] = {"isSidechain": True, "agentId": "helper-c0"}
 
@@ -129,7 +129,7 @@ class TestOutcomes:
             (_result("c", {"output": f"a{ADVICE}\nLoop detected: y. This call was not run."}), Outcome.result("a")),
             (
                 _result("c", {"output": f"a{ADVICE}\n\nis what it says"}),
-                Outcome.result(f"a{ADVICE}\n\nis what it says"),
+                Outcome.result("a\n\nis what it says"),
             ),
             (
                 _result("c", {"output": f"two{ADVICE}"}, inner=PICTURE),
@@ -142,7 +142,7 @@ class TestOutcomes:
         ],
     )
     def test_outcomes_are_told_apart(self, result: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-        """By what Qwen Code says of them; the advice at the end does not count."""
+        """Qwen Code records the status; advice is left out."""
         assert _outcomes(_read(tmp_path, _user(), _model("c"), result)) == [outcome]
 
     @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ class TestOutcomes:
             ),
             (
                 {"error": "Loop detected: x. This call was not run. y"},
-                Outcome.denied("Loop detected: x. This call was not run. y"),
+                Outcome.missing(),
             ),
             (
                 {"error": 'This "read_file" invocation was denied by permission rules. x'},

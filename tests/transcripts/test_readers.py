@@ -179,10 +179,10 @@ class TestUnreadable:
             (b" \n\n", "the file is empty"),
             (b"\x00\x01\x02", "this is binary data"),
             (b"\x1f\x8b\x08\x00broken", "its gzip data is damaged"),
-            (b"hello\nworld\n", "this is no session that Wheelspin can read"),
-            (b'{"name": "package", "version": "1.0"}\n', "this is no session that Wheelspin can read"),
-            (b'[{"a": 1}]', "this is no session that Wheelspin can read"),
-            (b"<html></html>", "this is no session that Wheelspin can read"),
+            (b"hello\nworld\n", "this is not a session that Wheelspin can read"),
+            (b'{"name": "package", "version": "1.0"}\n', "this is not a session that Wheelspin can read"),
+            (b'[{"a": 1}]', "this is not a session that Wheelspin can read"),
+            (b"<html></html>", "this is not a session that Wheelspin can read"),
         ],
     )
     def test_a_file_that_is_none_of_ours_says_so(self, content: bytes, said: str, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ class TestUnreadable:
         events, source = _read(path, "claude_code")
 
         assert events
-        assert source.problems[-1].what in {"the file breaks off here", "no JSON object"}
+        assert source.problems[-1].what in {"the file breaks off here", "not a JSON object"}
 
     @pytest.mark.parametrize(("name", "file"), SAMPLES.items())
     def test_a_byte_order_mark_does_no_harm(
@@ -230,7 +230,7 @@ class TestUnreadable:
         path = tmp_path / "session.jsonl.gz"
         path.write_bytes(b"\x1f\x8b" + b"damaged" * 9)
 
-        with pytest.raises(TranscriptError, match="Copy the file once more"):
+        with pytest.raises(TranscriptError, match="Copy the file again"):
             _read(path)
 
     def test_a_folder_that_is_named_as_a_file_says_so(self, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ class TestUnreadable:
             yield b""
 
         path = _write(tmp_path, {"type": "call", "tool": "read"})
-        monkeypatch.setattr(TranscriptFile, "_bytes_of", fail)
+        monkeypatch.setattr(TranscriptFile, "_bounded_lines", fail)
 
         with pytest.raises(TranscriptError, match="Input/output error"):
             TranscriptFile(path).head()
@@ -280,7 +280,7 @@ class TestUnreadable:
         cut.write_text(data[: data.rindex('"task_id"') - 4])
         events, source = _read(cut)
         assert 0 < len(events) < len(whole)
-        assert "no JSON from here on" in source.problems[0].what
+        assert "not valid JSON from here on" in source.problems[0].what
 
 
 class TestEvents:
@@ -360,14 +360,14 @@ class TestEvents:
 
         assert [problem.what for problem in source.problems] == [
             "a result without a call",
-            "an event of the unknown type 'other'",
+            "unknown event type 'other'",
         ]
 
     def test_calls_that_are_never_answered_do_not_fill_the_memory(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The oldest are given up."""
-        monkeypatch.setattr("wheelspin.transcripts.events._MOST_WAITING", 2)
+        monkeypatch.setattr("wheelspin.transcripts.events._MOST_OPEN", 2)
         calls = [{"type": "call", "tool": "a", "id": f"c{number}"} for number in range(3)]
         path = _write(tmp_path, *calls, {"type": "result", "id": "c0"}, {"type": "result", "id": "c1"})
 

@@ -29,7 +29,7 @@ from wheelspin.transcripts.base import Compacted, Event, OpenCalls, ToolCalled, 
 from wheelspin.transcripts.conversations import Message
 from wheelspin.transcripts.openai_chat import OpenAIChat
 from wheelspin.wire import openai_responses
-from wheelspin.wire.advice import OPENING
+from wheelspin.wire.advice import is_blocked_result, without_advice
 from wheelspin.wire.anthropic import blocks_of
 
 __all__ = ["Advised", "advise"]
@@ -45,8 +45,6 @@ _COMPACTIONS = ("compaction", "context_compaction")
 _UNCHANGED = (EventKind.ARMED, EventKind.CRASH)
 """Events that are reported as the guard reports them."""
 _LAST_WORD = "The run is ended if this goes on."
-_NOTES = re.compile(rf"(?:\n\n{OPENING}[^\n]*)+\Z")
-_LONGEST_NOTES = 4096
 _LONGEST_PLACEHOLDER = 300
 _PLACEHOLDER = re.compile(
     r"\s*[\[<(][^\n]*\b(?:cleared|compacted|elided|hidden|masked|omitted|pruned|removed|trimmed)\b[^\n]*[\])>.]\s*",
@@ -209,14 +207,12 @@ def _events_of_items(items: list[Any], session: str) -> Iterator[Event]:
             # The provider itself runs a tool of MCP, puts what came back into its item, and goes on with the message.
             turn = f"item {place}" if kind == "mcp_call" else None
             call = openai_responses.call_of(item, session_id=session, turn_id=turn)
-            yield from calls.ask(place, call)
-            if kind == "mcp_call" and calls.answered(call.id) is not None:
+            yield from calls.add(place, call)
+            if kind == "mcp_call" and calls.pop(call.id) is not None:
                 error = item.get("error")
                 yield ToolReturned(place, call, Outcome.error(error) if error else Outcome.result(item.get("output")))
         elif kind in openai_responses.OUTPUTS:
-            answered = calls.answered(item.get("call_id"))
-            if answered is not None:
-                yield ToolReturned(place, answered, openai_responses.outcome_of(answered, item))
+            yield from calls.returned(place, item.get("call_id"), item, openai_responses.outcome_of)
         elif kind in _COMPACTIONS:
             yield Compacted(place, session)
         elif openai_responses.is_prompt(item):
@@ -291,18 +287,10 @@ def _with(result: dict[str, Any], key: str, call_id: object, change: _Change) ->
 
 def _legible(content: Any) -> Any:
     """Give what counts of a result: not the notes of a guard, and nothing where a placeholder stands in its place."""
-    if isinstance(content, list) and content:
-        kept = list(content)
-        while kept and _text_of(kept[-1]).startswith(OPENING):
-            kept.pop()
-        is_cleared = len(content) == 1 and _is_placeholder(_text_of(content[0]))
-        return _UNSEEN if is_cleared or not kept else kept if len(kept) < len(content) else content
-    if not isinstance(content, str):
-        return content
-    if _is_placeholder(content):
+    if is_blocked_result(content):
         return _UNSEEN
-    notes = _NOTES.search(content, max(0, len(content) - _LONGEST_NOTES)) if OPENING in content else None
-    return content[: notes.start()] if notes else content
+    only = content[0] if isinstance(content, list) and len(content) == 1 else content
+    return _UNSEEN if _is_placeholder(only if isinstance(only, str) else _text_of(only)) else without_advice(content)
 
 
 def _text_of(block: Any) -> str:
@@ -311,10 +299,8 @@ def _text_of(block: Any) -> str:
 
 
 def _is_placeholder(text: str) -> bool:
-    """Tell whether a text stands in the place of a result that the agent has left out, or that a guard refused."""
-    if len(text) > _LONGEST_PLACEHOLDER:
-        return text.startswith(OPENING)
-    return text.startswith(OPENING) or _PLACEHOLDER.fullmatch(text) is not None
+    """Return whether a text is a placeholder for a result that the agent has removed from the conversation."""
+    return len(text) <= _LONGEST_PLACEHOLDER and _PLACEHOLDER.fullmatch(text) is not None
 
 
 def _noted(entry: Any, notes: dict[str | None, str] | None) -> Any:
@@ -336,8 +322,8 @@ def _with_note(content: Any, advice: str | None, kind: str) -> Any:
     if content is None:
         return advice
     if isinstance(content, str):
-        return content if content.endswith(advice) else f"{content}\n\n{advice}"
+        return content if advice in content else f"{content}\n\n{advice}"
     if isinstance(content, list):
-        is_there = bool(content) and _text_of(content[-1]) == advice
+        is_there = any(_text_of(block) == advice for block in content)
         return content if is_there else [*content, {"type": kind, "text": advice}]
     return content

@@ -1,7 +1,7 @@
 """
-The readers, in the order in which they are asked whether a file is theirs.
+The readers of recorded sessions, in the order in which they are asked whether they recognise a file.
 
-One file, one format. To add one, write its file and name it here.
+Each format has one file. To add a format, write its file and list the reader in `READERS`.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ READERS: tuple[Reader, ...] = (
 )
 
 
-def reader_for(source: TranscriptFile, name: str | None = None) -> Reader:
+def reader_for(file: TranscriptFile, name: str | None = None) -> Reader:
     """
-    Give the reader of a file.
+    Return the reader for a file.
 
     Args:
-        source: The file.
-        name: The format, where the user knows it; else it is found out by looking.
+        file: The file.
+        name: Name of the format, if it is known; by default the first reader that recognises the file is used.
 
     Raises:
-        TranscriptError: The file cannot be read, or is of no format that is known.
+        TranscriptError: The file cannot be read, or no reader recognises it.
     """
-    head = source.head()
+    head = file.head()
     if name is not None:
         return next(reader for reader in READERS if reader.name == name)
     for reader in READERS:
@@ -55,7 +55,7 @@ def reader_for(source: TranscriptFile, name: str | None = None) -> Reader:
             return reader
     formats = ", ".join(reader.title for reader in READERS)
     raise TranscriptError(
-        str(source.path),
-        "this is no session that Wheelspin can read",
-        f"It reads {formats}; see `--format` to name one.",
+        str(file.path),
+        "this is not a session that Wheelspin can read",
+        f"It reads {formats}; use `--format` to name the format.",
     )

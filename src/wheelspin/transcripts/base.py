@@ -1,20 +1,21 @@
 """
-The contract of a reader: a recorded session becomes a trajectory, the ordered events that a guard is fed.
+The contract of a reader, which turns a recorded session into the ordered events that a guard is fed.
 
-A reader knows one format. It looks at the head of a file to tell whether it is its own, and turns the file into
-events as it goes, so a file of any size is streamed. What it cannot read, it notes in the `TranscriptFile` and goes on.
+A reader knows one format. It recognises its files by their beginning and yields events as it reads, so that a file of
+any size is streamed. Places that it cannot read are noted in the `TranscriptFile`, and reading goes on.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.tools import ToolTable
 from wheelspin.transcripts.files import Head, TranscriptFile
+from wheelspin.wire.advice import outcome_without_advice
 
 __all__ = [
     "Compacted",
@@ -28,6 +29,8 @@ __all__ = [
     "ToolReturned",
     "UserMessage",
 ]
+
+_Result = TypeVar("_Result")
 
 
 class ToolCalled(NamedTuple):
@@ -46,7 +49,7 @@ class ToolReturned(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """The host shortened the context, or tried to."""
+    """The host compacted the context, or tried to."""
 
     line: int
     session_id: str | None = None
@@ -55,7 +58,7 @@ class Compacted(NamedTuple):
 
 
 class UserMessage(NamedTuple):
-    """The user wrote a prompt: a new run."""
+    """The user wrote a prompt, which starts a run."""
 
     line: int
     session_id: str | None = None
@@ -63,7 +66,7 @@ class UserMessage(NamedTuple):
 
 
 class RunStarted(NamedTuple):
-    """The host began a run of this id."""
+    """The host started a run with this id."""
 
     line: int
     run_id: str
@@ -73,9 +76,9 @@ class RunStarted(NamedTuple):
 
 class TokensUsed(NamedTuple):
     """
-    Tokens that the model's last turn cost, all told; it comes after the calls of that turn.
+    The total tokens of the model's last turn; it follows the calls of that turn.
 
-    Where a turn is told of more than once, as one that is written block by block, the last word holds.
+    A session may report a turn several times, for instance once per block; the last report counts.
     """
 
     line: int
@@ -86,7 +89,7 @@ class TokensUsed(NamedTuple):
 
 
 class ConfigChanged(NamedTuple):
-    """The file says which configuration holds for what follows."""
+    """The file contains a configuration, which applies to the events that follow."""
 
     line: int
     config: dict[str, Any]
@@ -97,46 +100,64 @@ Event = ToolCalled | ToolReturned | Compacted | UserMessage | RunStarted | Token
 
 class OpenCalls:
     """
-    The calls that wait for their outcome, as a file is read.
+    The calls that have not returned yet, as a file is read.
 
-    A call id that was met before is the same call, written once more; its outcome is told once.
+    A session may contain a call twice. A call id that was added before is the same call, and returns once.
     """
 
     def __init__(self) -> None:
         self._open: dict[str, ToolCall] = {}
-        self._met: set[str] = set()
+        self._added: set[str] = set()
 
-    def ask(self, line: int, call: ToolCall) -> list[Event]:
-        """Give the event of a call; nothing, if the call was met before."""
+    def add(self, line: int, call: ToolCall) -> list[Event]:
+        """Add a call and return its event; return no event if the call was added before."""
         call_id = call.id
         if call_id is not None:
-            if call_id in self._met:
+            if call_id in self._added:
                 return []
-            self._met.add(call_id)
+            self._added.add(call_id)
             self._open[call_id] = call
         return [ToolCalled(line, call)]
 
-    def answered(self, call_id: object) -> ToolCall | None:
-        """Give the call that an outcome belongs to, and close it; `None` where it is not open."""
+    def pop(self, call_id: object) -> ToolCall | None:
+        """Remove an open call and return it; return `None` if no open call has this id."""
         return self._open.pop(call_id, None) if type(call_id) is str else None
+
+    def returned(
+        self, line: int, call_id: object, result: _Result, outcome_of: Callable[[ToolCall, _Result], Outcome]
+    ) -> list[Event]:
+        """
+        Close a call and return the event of its outcome, in which Wheelspin's own advice has no part.
+
+        Args:
+            line: Line of the result.
+            call_id: Id of the call.
+            result: The result as it is written in the file.
+            outcome_of: Reads the outcome from the call and from the result without advice.
+
+        Returns:
+            The event; none if no open call has this id.
+        """
+        call = self._open.pop(call_id, None) if type(call_id) is str else None
+        return [] if call is None else [ToolReturned(line, call, outcome_without_advice(call, result, outcome_of))]
 
 
 class Reader(ABC):
-    """One format. A reader is one file, and one line in `wheelspin.transcripts`."""
+    """The reader of one format: one file in `wheelspin.transcripts`, listed in its `READERS`."""
 
     name: ClassVar[str]
-    """Its name, as `--format` takes it: the host's name, in snake case."""
+    """Name of the format, as `--format` takes it: the host's name in snake case."""
     title: ClassVar[str]
-    """What people call the format."""
+    """Name of the format for people."""
     place: ClassVar[str] = "line"
-    """What the numbers of its events count: lines, or the items of a list."""
+    """What the line numbers of its events count: `line`, or `item` or `message` in a JSON document."""
     tools: ClassVar[ToolTable] = TOOLS
     """What is known about the host's tools."""
 
     @abstractmethod
     def matches(self, head: Head) -> bool:
-        """Tell whether a file is of this format, from its beginning."""
+        """Return whether a file has this format, judging by its beginning."""
 
     @abstractmethod
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events of a file, in the order in which they happened."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events of a file in the order in which they happened."""

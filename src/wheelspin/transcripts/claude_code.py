@@ -1,4 +1,4 @@
-"""Claude Code: session JSONL, `~/.claude/projects/<folder>/<session>.jsonl`, and that of its sub-agents beside it."""
+"""Claude Code: sessions in JSONL, `~/.claude/projects/<folder>/<session>.jsonl`, with sub-agents in files beside it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import anthropic
 from wheelspin.wire.claude_code import CLAUDE_TOOLS, DENIED, shown_of
@@ -27,9 +27,9 @@ class ClaudeCode(Reader):
     """
     Read Claude Code's sessions.
 
-    A compaction is a line of the subtype `compact_boundary`. Lines that are written once more after it are known by
-    their call ids and count once. A sub-agent has runs of its own: those in a side chain of the file, those that the
-    file quotes as they go on, and those in files of their own (when these lie beside it, the quotes are left out).
+    A compaction is a line of the subtype `compact_boundary`. Lines that are written again after it are recognised by
+    their call ids and read once. A sub-agent has runs of its own: in a side chain of the file, in the progress messages
+    that the file quotes, or in files of its own. If such files exist beside the session, the quotes are skipped.
     """
 
     name = "claude_code"
@@ -37,30 +37,30 @@ class ClaudeCode(Reader):
     tools = CLAUDE_TOOLS
 
     def matches(self, head: Head) -> bool:
-        """Tell it by lines of its types that hold a session id and a unique id."""
+        """Return whether the file has lines of Claude Code's types with a session id and a unique id."""
         return any(line.get("type") in _TYPES and "sessionId" in line and "uuid" in line for line in head.objects())
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, line by line."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events line by line."""
         calls = OpenCalls()
-        has_files = (source.path.parent / source.path.name.split(".")[0] / "subagents").is_dir()
+        has_files = (file.path.parent / file.path.name.split(".")[0] / "subagents").is_dir()
         chains: dict[str, str] = {}
-        for line, entry in source.lines():
+        for line, entry in file.lines():
             kind = entry.get("type")
             agent = _agent(entry, chains) if entry.get("isSidechain") else None
             if kind == "assistant":
-                yield from _said(line, entry, calls, agent)
+                yield from _assistant_events(line, entry, calls, agent)
             elif kind == "user":
-                yield from _heard(line, entry, calls, agent)
+                yield from _user_events(line, entry, calls, agent)
             elif kind == "system":
                 if entry.get("subtype") == "compact_boundary":
                     yield Compacted(line, None, agent)
             elif kind == "progress" and not has_files:
-                yield from _quoted(line, entry.get("data"), calls)
+                yield from _quoted_events(line, entry.get("data"), calls)
 
 
 def _agent(entry: dict[str, Any], chains: dict[str, str]) -> str:
-    """Give the sub-agent that a line of a side chain is of: by its id, or by the line that the chain began with."""
+    """Return the sub-agent of a line in a side chain: its id, or the id of the line that started the chain."""
     agent = entry.get("agentId")
     if isinstance(agent, str):
         return agent
@@ -70,18 +70,22 @@ def _agent(entry: dict[str, Any], chains: dict[str, str]) -> str:
     return chain
 
 
-def _quoted(line: int, data: object, calls: OpenCalls) -> list[Event]:
-    """Give the events of a sub-agent's message that the main file quotes."""
+def _quoted_events(line: int, data: object, calls: OpenCalls) -> list[Event]:
+    """Return the events of a sub-agent's message that the main file quotes."""
     if not isinstance(data, dict) or data.get("type") != "agent_progress":
         return []
     entry, agent = data.get("message"), data.get("agentId")
     if not isinstance(entry, dict) or not isinstance(agent, str):
         return []
-    return _said(line, entry, calls, agent) if entry.get("type") == "assistant" else _heard(line, entry, calls, agent)
+    return (
+        _assistant_events(line, entry, calls, agent)
+        if entry.get("type") == "assistant"
+        else _user_events(line, entry, calls, agent)
+    )
 
 
-def _said(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> list[Event]:
-    """Give the events of a message of the assistant."""
+def _assistant_events(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> list[Event]:
+    """Return the events of a message of the assistant."""
     message = entry.get("message")
     if type(message) is not dict:
         return []
@@ -89,15 +93,15 @@ def _said(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None)
     turn_id = turn if type(turn) is str else None
     events: list[Event] = []
     for call in anthropic.tool_uses(message, turn_id=turn_id, agent_id=agent):
-        events += calls.ask(line, call)
+        events += calls.add(line, call)
     tokens = anthropic.tokens_of(message.get("usage"))
     if tokens:
         events.append(TokensUsed(line, tokens, None, agent, turn_id))
     return events
 
 
-def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> list[Event]:
-    """Give the events of a message of the user: results of calls, or a prompt."""
+def _user_events(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> list[Event]:
+    """Return the events of a message of the user: results of calls, or a prompt."""
     message = entry.get("message")
     if type(message) is not dict:
         return []
@@ -105,9 +109,7 @@ def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None
     events: list[Event] = []
     for block in blocks:
         if block.get("type") == "tool_result":
-            answered = calls.answered(block.get("tool_use_id"))
-            if answered is not None:
-                events.append(ToolReturned(line, answered, _outcome(answered, block)))
+            events += calls.returned(line, block.get("tool_use_id"), block, _outcome)
     is_own = events or entry.get("isMeta") or entry.get("isCompactSummary")
     if not is_own and anthropic.is_prompt(blocks) and not str(blocks[0].get("text")).lstrip().startswith(_NO_PROMPT):
         events.append(UserMessage(line, None, agent))
@@ -115,7 +117,8 @@ def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None
 
 
 def _outcome(call: ToolCall, block: dict[str, Any]) -> Outcome:
-    text = shown_of(block.get("content"))
-    if block.get("is_error") is True and isinstance(text, str) and text.startswith(DENIED):
-        return Outcome.denied(text)
-    return anthropic.outcome_of(call, {**block, "content": text})
+    content = block.get("content")
+    shown = shown_of(content)
+    if block.get("is_error") is True and isinstance(shown, str) and shown.startswith(DENIED):
+        return Outcome.denied(shown)
+    return anthropic.outcome_of(call, block if shown is content else {**block, "content": shown})

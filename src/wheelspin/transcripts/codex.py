@@ -1,4 +1,4 @@
-"""Codex CLI: rollout JSONL of `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`."""
+"""Codex CLI: rollout files in JSONL, `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import openai_responses
 from wheelspin.wire.usage import tokens_in
@@ -18,8 +18,8 @@ class Codex(Reader):
     """
     Read Codex's rollouts.
 
-    A line of the type `compacted` is a compaction; the `replacement_history` in it is what the model is shown from
-    then on, and holds no new calls. Of a tool's output, chunk id, wall time and token count do not count.
+    A line of the type `compacted` is a compaction; its `replacement_history` is the context that the model sees from
+    then on and contains no new calls. Chunk ids, wall times and token counts are not part of a tool's outcome.
     """
 
     name = "codex"
@@ -27,14 +27,14 @@ class Codex(Reader):
     tools = TOOLS.extended(plans=["update_plan"])
 
     def matches(self, head: Head) -> bool:
-        """Tell it by lines of its types with a payload."""
+        """Return whether the file has lines of Codex's types with a payload."""
         return any(line.get("type") in _TYPES and isinstance(line.get("payload"), dict) for line in head.objects())
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, line by line."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events line by line."""
         calls = OpenCalls()
         prompts_are_events = False
-        for line, entry in source.lines():
+        for line, entry in file.lines():
             payload = entry.get("payload")
             if not isinstance(payload, dict):
                 continue
@@ -50,11 +50,9 @@ class Codex(Reader):
                     if tokens:
                         yield TokensUsed(line, tokens)
                 case "response_item" if kind in openai_responses.CALLS:
-                    yield from calls.ask(line, openai_responses.call_of(payload))
+                    yield from calls.add(line, openai_responses.call_of(payload))
                 case "response_item" if kind in openai_responses.OUTPUTS:
-                    answered = calls.answered(payload.get("call_id"))
-                    if answered is not None:
-                        yield ToolReturned(line, answered, openai_responses.outcome_of(answered, payload))
+                    yield from calls.returned(line, payload.get("call_id"), payload, openai_responses.outcome_of)
                 case "response_item" if kind == "message" and not prompts_are_events:
                     if openai_responses.is_prompt(payload):
                         yield UserMessage(line)

@@ -1,4 +1,4 @@
-"""Conversations in files of chat messages: a list of messages, an object with one, or many of either."""
+"""Conversations in files of chat messages: a list of messages, an object that contains one, or many of either."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ class Message(NamedTuple):
     """One message."""
 
     line: int
-    """Its line in JSONL; in a JSON document, its place, or that of its conversation."""
+    """Its line in a JSONL file; in a JSON document, the number of its item or of its conversation."""
     conversation: str
-    """Which of the file's conversations it is of."""
+    """Id of the conversation within the file."""
     content: dict[str, Any]
     """The message itself."""
 
 
-def messages(source: TranscriptFile) -> Iterator[Message]:
+def messages(file: TranscriptFile) -> Iterator[Message]:
     """
-    Give all messages of a file, conversation by conversation.
+    Yield all messages of a file, conversation by conversation.
 
     Args:
-        source: A file of messages, or of objects with lists of messages, as JSON or as JSONL.
+        file: A file of messages, or of objects that contain lists of messages, in JSON or JSONL.
     """
-    items = source.lines() if source.head().first is not None else source.documents()
-    for place, item in items:
+    items = file.lines() if file.head().first is not None else file.documents()
+    for line, item in items:
         if _is_message(item):
-            yield Message(place, "1", item)
+            yield Message(line, "1", item)
             continue
         for number, found in enumerate(_lists(item, 0), 1):
             for message in found:
                 if _is_message(message):
-                    yield Message(place, f"{place}" if number == 1 else f"{place}.{number}", message)
+                    yield Message(line, f"{line}" if number == 1 else f"{line}.{number}", message)
 
 
 def sample(head: Head) -> list[dict[str, Any]]:
-    """Give the messages at the beginning of a JSONL file, to tell its format from."""
+    """Return the messages at the beginning of a JSONL file, by which its format is recognised."""
     found = []
     for line in head.objects():
         found += [line] if _is_message(line) else [item for part in _lists(line, 0) for item in part]
@@ -60,7 +60,7 @@ def sample(head: Head) -> list[dict[str, Any]]:
 
 
 def mentions(head: Head, words: Iterable[str]) -> bool:
-    """Tell whether a JSON document, of which only the head is at hand, holds messages and one of these words."""
+    """Return whether the beginning of a JSON document contains messages and one of these words."""
     is_document = head.data.lstrip()[:1] in {b"{", b"["} and head.first is None
     return is_document and b'"role"' in head.data and any(f'"{word}"'.encode() in head.data for word in words)
 
@@ -70,7 +70,7 @@ def _is_message(item: object) -> bool:
 
 
 def _lists(item: object, depth: int) -> Iterator[list[Any]]:
-    """Find the lists of messages in an object."""
+    """Yield the lists of messages in an object."""
     if depth > _DEEPEST or not isinstance(item, dict | list):
         return
     if isinstance(item, list):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import is_refusal
 from wheelspin.wire.copilot import COPILOT_TOOLS, NO_PROMPT, REFUSED, outcome_of
@@ -23,10 +23,10 @@ class CopilotCli(Reader):
     """
     Read Copilot CLI's sessions.
 
-    A call is told of where it begins to run, with the arguments that the model gave. An id of a provider may come again
-    in one session, that of the event does not. A message that reaches the model in the middle of a run begins none;
-    neither does what Copilot says in the user's place. No calls of the model's are the commands that the user runs, nor
-    the look at a background command whose end Copilot tells of.
+    A call is read where it starts to run, with the arguments that the model gave. Provider ids may repeat within a
+    session, so calls are identified by the id of their event. A message that reaches the model in the middle of a run
+    does not start a run, and neither does a message that Copilot writes on behalf of the user. Commands that the user
+    runs, and Copilot's own reading of a background command after it announced its end, are not calls of the model.
     """
 
     name = "copilot_cli"
@@ -34,19 +34,19 @@ class CopilotCli(Reader):
     tools = COPILOT_TOOLS
 
     def matches(self, head: Head) -> bool:
-        """Tell it by events of its types, which name the event before them."""
+        """Return whether the file has events of Copilot's types that name the event before them."""
         return any(
             line.get("type") in _TYPES and "parentId" in line and isinstance(line.get("data"), dict)
             for line in head.objects()
         )
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, line by line."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events line by line."""
         calls = OpenCalls()
-        begun: dict[str, str] = {}
-        spent: dict[str | None, int] = {}
+        event_ids: dict[str, str] = {}
+        unreported: dict[str | None, int] = {}
         notified: set[str | None] = set()
-        for line, entry in source.lines():
+        for line, entry in file.lines():
             data, kind = entry.get("data"), entry.get("type")
             if not isinstance(data, dict):
                 continue
@@ -54,30 +54,34 @@ class CopilotCli(Reader):
             call_id = text_in(data.get("toolCallId"))
             if "turnId" in data:
                 notified.discard(agent)
-            # The tokens of a turn are told of before its calls.
-            if kind in {"tool.execution_complete", "assistant.turn_end", "session.usage_record"} and spent.get(agent):
-                yield TokensUsed(line, spent.pop(agent), None, agent)
+            # The session records the tokens of a turn before its calls.
+            if kind in {"tool.execution_complete", "assistant.turn_end", "session.usage_record"} and unreported.get(
+                agent
+            ):
+                yield TokensUsed(line, unreported.pop(agent), None, agent)
             match entry.get("type"):
                 case "user.message" if _is_prompt(data):
                     yield UserMessage(line, None, agent)
                 case "system.notification":
                     notified.add(agent)
                 case "session.usage_record":
-                    spent[agent] = tokens_in(data.get("usage"), _USAGE)
+                    unreported[agent] = tokens_in(data.get("usage"), _USAGE)
                 case "session.compaction_complete":
                     yield Compacted(line, None, agent, ok=data.get("success") is True)
                 case "tool.execution_start" if agent not in notified:
-                    begun[call_id] = text_in(entry.get("id")) or call_id
+                    own_id = event_ids[call_id] = text_in(entry.get("id")) or call_id
                     call = ToolCall(
-                        text_in(data.get("toolName")), data.get("arguments"), id=begun[call_id] or None, agent_id=agent
+                        text_in(data.get("toolName")), data.get("arguments"), id=own_id or None, agent_id=agent
                     )
-                    yield from calls.ask(line, call)
-                case "tool.execution_complete" if (answered := calls.answered(begun.get(call_id))) is not None:
-                    yield ToolReturned(line, answered, _outcome(answered, data))
+                    yield from calls.add(line, call)
+                case "tool.execution_complete":
+                    yield from calls.returned(line, event_ids.get(call_id), data, _outcome)
+                case _:
+                    pass
 
 
 def _is_prompt(data: dict[str, Any]) -> bool:
-    """Tell whether a message is the user's, and begins a run."""
+    """Return whether a message was written by the user and starts a run."""
     if data.get("delivery") == "steering" or data.get("isAutopilotContinuation") is True:
         return False
     return not text_in(data.get("source")).startswith("skill-") and not text_in(data.get("content")).startswith(
@@ -86,7 +90,7 @@ def _is_prompt(data: dict[str, Any]) -> bool:
 
 
 def _outcome(call: ToolCall, data: dict[str, Any]) -> Outcome:
-    """Give the outcome of a call, without what hooks said to it; none of a call that our own kept from running."""
+    """Return the outcome of a call without the guidance of hooks; a call that Wheelspin's hook blocked has none."""
     if data.get("success") is not True:
         error = data.get("error")
         shown, code = (error.get("message"), error.get("code")) if isinstance(error, dict) else (error, None)

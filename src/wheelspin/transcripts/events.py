@@ -1,4 +1,4 @@
-"""Events: Wheelspin's own JSONL, one event a line, for tests and for hosts that write their own log."""
+"""Wheelspin's own event log: JSONL with one event per line, for tests and for hosts that write their own log."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from wheelspin.transcripts.base import (
     UserMessage,
 )
 from wheelspin.transcripts.files import Head, TranscriptFile
+from wheelspin.wire.advice import outcome_without_advice
 
-_MOST_WAITING = 10_000
+_MOST_OPEN = 10_000
 _TYPES = ("config", "call", "result", "compaction", "user_message", "run_start")
 
 
 class Events(Reader):
     """
-    Read events.
+    Read Wheelspin's own event logs.
 
     ```
-    {"type":"config","tools":{"loopDetection":{…}},"agents":{…}}      what holds; optional, the first line
+    {"type":"config","tools":{"loopDetection":{…}},"agents":{…}}      the configuration; optional, first line
     {"type":"call","tool":"read","args":{…},"id":"c1","turn":"t1","run":"r1","agent":"main","session":"s1"}
     {"type":"result","id":"c1","run":"r1","result":…}                 or "error":"…" with "error_kind":"…"
     {"type":"compaction","ok":true,"agent":"main","session":"s1"}
@@ -35,34 +36,34 @@ class Events(Reader):
     {"type":"run_start","run":"r2"}
     ```
 
-    Every key but `type` and `tool` is optional; the agent is `main` unless it is named. A result belongs to the newest
-    open call of its id, without one to the newest open call of all. A result without `result` and `error` is one that
-    the host never learned. The error kinds `unknown_tool` and `denied` are outcomes of their own.
+    Every key except `type` and `tool` is optional; the agent defaults to `main`. A result belongs to the newest open
+    call with its id, or to the newest open call if it has no id. A result without `result` and `error` is an outcome
+    that the host never learned. The error kinds `unknown_tool` and `denied` are outcomes of their own.
     """
 
     name = "events"
     title = "events"
 
     def matches(self, head: Head) -> bool:
-        """Tell it by the first line's type."""
+        """Return whether the first line has the type of an event."""
         return head.first is not None and head.first.get("type") in _TYPES
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, line by line."""
-        waiting = _Waiting()
-        for line, entry in source.lines():
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events line by line."""
+        open_calls = _OpenCalls()
+        for line, entry in file.lines():
             session, agent = _text(entry.get("session")), _text(entry.get("agent")) or "main"
             match entry.get("type"):
                 case "call":
                     call = _call(entry, session, agent)
-                    waiting.add(call)
+                    open_calls.add(call)
                     yield ToolCalled(line, call)
                 case "result":
-                    answered = waiting.take(_text(entry.get("id")), _text(entry.get("run")))
-                    if answered is None:
-                        source.note(line, "a result without a call")
+                    returned = open_calls.pop(_text(entry.get("id")), _text(entry.get("run")))
+                    if returned is None:
+                        file.note(line, "a result without a call")
                     else:
-                        yield ToolReturned(line, answered, _outcome(entry))
+                        yield ToolReturned(line, returned, outcome_without_advice(returned, entry, _outcome))
                 case "compaction":
                     yield Compacted(line, session, agent, entry.get("ok") is not False)
                 case "user_message":
@@ -72,7 +73,7 @@ class Events(Reader):
                 case "config":
                     yield ConfigChanged(line, {key: value for key, value in entry.items() if key != "type"})
                 case other:
-                    source.note(line, f"an event of the unknown type {other!r}")
+                    file.note(line, f"unknown event type {other!r}")
 
 
 def _text(value: object) -> str | None:
@@ -91,8 +92,8 @@ def _call(entry: dict[str, Any], session: str | None, agent: str) -> ToolCall:
     )
 
 
-class _Waiting:
-    """The calls without a result, oldest first; one that is announced again is the newest."""
+class _OpenCalls:
+    """The calls without a result, oldest first; a call that is announced again becomes the newest."""
 
     def __init__(self) -> None:
         self._calls: dict[object, ToolCall] = {}
@@ -101,11 +102,11 @@ class _Waiting:
         key = (call.id, call.run_id) if call.id is not None else object()
         self._calls.pop(key, None)
         self._calls[key] = call
-        if len(self._calls) > _MOST_WAITING:
+        if len(self._calls) > _MOST_OPEN:
             del self._calls[next(iter(self._calls))]
 
-    def take(self, call_id: str | None, run_id: str | None) -> ToolCall | None:
-        """Give the newest call that fits the ids, and take it out."""
+    def pop(self, call_id: str | None, run_id: str | None) -> ToolCall | None:
+        """Remove and return the newest call that matches the ids."""
         for key in reversed(self._calls):
             call = self._calls[key]
             if call_id in {None, call.id} and run_id in {None, call.run_id}:
@@ -113,7 +114,7 @@ class _Waiting:
         return None
 
 
-def _outcome(entry: dict[str, Any]) -> Outcome:
+def _outcome(_call: ToolCall, entry: dict[str, Any]) -> Outcome:
     if "error" in entry:
         kind = _text(entry.get("error_kind")) or ""
         if kind == "unknown_tool":

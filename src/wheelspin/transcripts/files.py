@@ -1,7 +1,7 @@
 """
-A file on disk as JSON objects: plain or gzip, streamed, with what could not be read counted.
+A file on disk as a stream of JSON objects, plain or compressed with gzip, with the places that could not be read.
 
-Nothing here knows a format.
+This module knows no format.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _HEAD_BYTES = 1 << 17
 _HEAD_LINES = 20
 _LONGEST_LINE = 512 << 20
 _WHOLE_LIMIT = 64 << 20
-"""Bytes up to which a JSON document is read at once; a larger list is streamed item by item, which is slower."""
+"""Size in bytes up to which a JSON document is read at once; larger ones are streamed item by item, which is slower."""
 _PROBLEMS_KEPT = 20
-_LINES_A_STEP = 512
+_LINES_PER_REPORT = 512
 _BUFFER = 1 << 18
 _PEEKED = 64
 _BROKEN = (OSError, EOFError, zlib.error)
-"""What reading a damaged file raises."""
+"""Exceptions that reading a damaged file raises."""
 
 
 class Problem(NamedTuple):
@@ -41,15 +41,16 @@ class Problem(NamedTuple):
 
     line: int
     what: str
+    """What is wrong there."""
 
 
 class Head:
     """
-    The beginning of a file, from which its format is told.
+    The beginning of a file, by which readers recognise their format.
 
     Args:
-        data: Its first bytes.
-        lines: Its first lines.
+        data: The first bytes.
+        lines: The first lines.
     """
 
     def __init__(self, data: bytes, lines: list[bytes]) -> None:
@@ -58,7 +59,7 @@ class Head:
         self._read: list[dict[str, Any]] = []
 
     def objects(self) -> Iterator[dict[str, Any]]:
-        """Give its first lines that are JSON objects; none where the file is one JSON document over many lines."""
+        """Yield the first lines that are JSON objects; none if the file is one JSON document over many lines."""
         yield from self._read
         while self._lines:
             line = self._lines.pop(0)
@@ -71,43 +72,43 @@ class Head:
 
     @property
     def first(self) -> dict[str, Any] | None:
-        """Its first line, if that is a JSON object."""
+        """The first line, if it is a JSON object."""
         return next(self.objects(), None)
 
 
 class TranscriptFile:
     """
-    One file.
+    A file with a recorded session.
 
     Args:
-        path: The file; what begins like gzip is unpacked as it is read.
-        moved: Called now and then with the number of bytes read from disk so far.
+        path: Path of the file; one that begins like gzip is decompressed as it is read.
+        on_progress: Called every now and then with the number of bytes read from disk so far.
 
     Attributes:
-        path: The file.
-        problems: Places that could not be read, the first few of them.
-        problem_count: How many there are.
+        path: Path of the file.
+        problems: The first few places that could not be read.
+        problem_count: Number of places that could not be read.
     """
 
-    def __init__(self, path: Path, moved: Callable[[int], object] | None = None) -> None:
+    def __init__(self, path: Path, on_progress: Callable[[int], object] | None = None) -> None:
         self.path = path
         self.problems: list[Problem] = []
         self.problem_count = 0
-        self._moved = moved
+        self._on_progress = on_progress
         self._head: Head | None = None
 
     def note(self, line: int, what: str) -> None:
-        """Count a place that cannot be read."""
+        """Note a place that cannot be read."""
         self.problem_count += 1
         if len(self.problems) < _PROBLEMS_KEPT:
             self.problems.append(Problem(line, what))
 
     def head(self) -> Head:
         """
-        Look at the beginning of the file.
+        Return the beginning of the file.
 
         Raises:
-            TranscriptError: It cannot be opened, is empty, or is no text.
+            TranscriptError: The file cannot be opened, is empty, or is not text.
         """
         if self._head is None:
             with self._open() as stream:
@@ -123,7 +124,7 @@ class TranscriptFile:
     def _first_lines(self, stream: io.BufferedReader) -> list[bytes]:
         lines: list[bytes] = []
         try:
-            for line in self._bytes_of(stream, lambda *_: None):
+            for line in self._bounded_lines(stream, lambda *_: None):
                 lines.append(line)
                 if len(lines) == _HEAD_LINES or sum(map(len, lines)) > _HEAD_BYTES:
                     break
@@ -137,7 +138,7 @@ class TranscriptFile:
 
     def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """
-        Give the JSON objects of a JSONL file, each with its line; a line that is none is noted.
+        Yield the JSON objects of a JSONL file with their line numbers; lines that are not JSON objects are noted.
 
         Raises:
             TranscriptError: The file cannot be opened.
@@ -145,7 +146,7 @@ class TranscriptFile:
         number = 0
         with self._open() as stream:
             try:
-                for line in self._bytes_of(stream, self.note):
+                for line in self._bounded_lines(stream, self.note):
                     number += 1
                     try:
                         value = loads(line)
@@ -154,9 +155,9 @@ class TranscriptFile:
                     if type(value) is dict:
                         yield number, value
                     elif line.strip():
-                        self.note(number, "no JSON object")
-                    if number % _LINES_A_STEP == 0:
-                        self._move(stream)
+                        self.note(number, "not a JSON object")
+                    if number % _LINES_PER_REPORT == 0:
+                        self._report_progress(stream)
             except _BROKEN as problem:
                 if number == 0:
                     raise self._unreadable(problem) from None
@@ -164,7 +165,7 @@ class TranscriptFile:
 
     def documents(self) -> Iterator[tuple[int, Any]]:
         """
-        Give the items of a JSON document, each with its place, counted from 1: those of a list, or the one object.
+        Yield the items of a JSON document with their numbers from 1: those of a list, or the document itself.
 
         Raises:
             TranscriptError: The file cannot be opened.
@@ -179,31 +180,31 @@ class TranscriptFile:
         elif isinstance(value, dict):
             yield 1, value
         else:
-            self.note(1, "no JSON document")
+            self.note(1, "not a JSON document")
 
     def _streamed(self) -> Iterator[tuple[int, Any]]:
         import ijson
 
-        place = 0
+        number = 0
         with self._open() as stream:
             prefix = "item" if stream.peek(_PEEKED).lstrip().startswith(b"[") else ""
             try:
-                for place, item in enumerate(ijson.items(stream, prefix, use_float=True), 1):
-                    self._move(stream)
-                    yield place, item
+                for number, item in enumerate(ijson.items(stream, prefix, use_float=True), 1):
+                    self._report_progress(stream)
+                    yield number, item
             except ijson.JSONError as problem:
-                self.note(place + 1, f"no JSON from here on ({problem})")
+                self.note(number + 1, f"not valid JSON from here on ({problem})")
 
-    def _bytes_of(self, stream: io.BufferedReader, note: Callable[[int, str], object]) -> Iterable[bytes]:
-        """Give the lines, none of them longer than the memory bears."""
+    def _bounded_lines(self, stream: io.BufferedReader, note: Callable[[int, str], object]) -> Iterable[bytes]:
+        """Return the lines, none of them too long to hold in memory."""
         return stream if self._is_small() else self._short_lines(stream, note)
 
     def _is_small(self) -> bool:
-        """Tell whether any line of the file can be held."""
+        """Return whether the file is so small that any line of it can be held in memory."""
         return self.path.stat().st_size < (_LONGEST_LINE // 8 if self._is_gzip() else _LONGEST_LINE)
 
     def _short_lines(self, stream: io.BufferedReader, note: Callable[[int, str], object]) -> Iterator[bytes]:
-        """Give the lines of a large file; one that is too long for the memory is noted, and given as an empty one."""
+        """Yield the lines of a large file; a line that is too long to hold is noted and replaced by an empty one."""
         number = 0
         while line := stream.readline(_LONGEST_LINE):
             number += 1
@@ -231,12 +232,12 @@ class TranscriptFile:
             except _BROKEN as problem:
                 raise self._unreadable(problem) from None
             yield stream
-            self._move(stream)
+            self._report_progress(stream)
 
-    def _move(self, stream: Any) -> None:
-        if self._moved:
+    def _report_progress(self, stream: Any) -> None:
+        if self._on_progress:
             on_disk = stream.fileobj if hasattr(stream, "fileobj") else stream
-            self._moved(on_disk.tell())
+            self._on_progress(on_disk.tell())
 
     def _unreadable(self, problem: Exception) -> TranscriptError:
         path = str(self.path)
@@ -245,6 +246,6 @@ class TranscriptFile:
         if isinstance(problem, IsADirectoryError):
             return TranscriptError(path, "this is a directory", "Name the files in it.")
         if isinstance(problem, EOFError | zlib.error | gzip.BadGzipFile):
-            return TranscriptError(path, "its gzip data is damaged", "Copy the file once more.")
+            return TranscriptError(path, "its gzip data is damaged", "Copy the file again.")
         why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
         return TranscriptError(path, f"it cannot be read ({why})", "Check the file and its permissions.")

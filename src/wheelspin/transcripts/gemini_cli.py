@@ -1,4 +1,4 @@
-"""Gemini CLI: session JSONL of `~/.gemini/tmp/<project>/chats/`, and the JSON files that it wrote before."""
+"""Gemini CLI: sessions in `~/.gemini/tmp/<project>/chats/`, in JSONL or in the JSON files of older versions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import without_advice
 from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
@@ -16,7 +16,7 @@ from wheelspin.wire.usage import tokens_in
 
 _MARKS = (b'"sessionId"', b'"projectHash"')
 _SUMMED_UP = "Got it. Thanks for the additional context!"
-"""What the model is made to say after a summary of the context."""
+"""What Gemini CLI has the model say after a summary of the context."""
 _NO_PROMPT = (
     "<session_context>",
     "<hook_context>",
@@ -33,8 +33,8 @@ _REFUSED = (
 _SHORTENED = "Output too large. Showing first "
 _LEFT_OUT = re.compile(r"\n\n\.\.\. \[\S+ characters omitted\] \.\.\.\n\n")
 _SPARE = 2048
-"""Characters of a long text that may have given way to what a hook added."""
-_ADVICE = ("<hook_context>", "</hook_context>")
+"""Characters of a long text that may have been cut to make room for what a hook added."""
+_HOOK_CONTEXT = ("<hook_context>", "</hook_context>")
 _NO_TEXT = "Binary content provided ("
 
 
@@ -42,10 +42,10 @@ class GeminiCli(Reader):
     """
     Read Gemini CLI's sessions.
 
-    A message is written once more when its calls have come back. A compaction is a history that is set anew and holds
-    a summary which was not there before. A sub-agent has a file of its own. What a hook added to a result does not
-    count, nor the name of the file that a long result was put into. In the older files, which are one JSON object,
-    events are numbered by message.
+    A message is written again when its calls have returned. A compaction is a history that is replaced by one with a
+    new summary. A sub-agent has a file of its own. Context that hooks added to a result, and the name of the file that
+    contains a long result, are not part of the outcome. In older files, which are one JSON object, the line numbers of
+    events are message numbers.
     """
 
     name = "gemini_cli"
@@ -53,29 +53,29 @@ class GeminiCli(Reader):
     tools = GEMINI_TOOLS
 
     def matches(self, head: Head) -> bool:
-        """Tell it by an object, at the beginning, that names a session and the hash of its project."""
+        """Return whether the file begins with an object that has a session id and a project hash."""
         first = head.first
         if first is not None:
             return "sessionId" in first and "projectHash" in first
         return head.data.lstrip().startswith(b"{") and all(mark in head.data for mark in _MARKS)
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, message by message."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events message by message."""
         session = _Session()
-        for line, entry in _entries(source):
+        for line, entry in _entries(file):
             yield from session.take(line, entry)
-        if not source.problem_count:
-            # A file that breaks off may have lost the calls of the message that was on.
-            yield from session.settle()
+        if not file.problem_count:
+            # A file that breaks off may have lost the calls of its last message.
+            yield from session.close_turn()
 
 
-def _entries(source: TranscriptFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give what a file is made of: its lines, or the messages of the one object that it is."""
-    first = source.head().first
+def _entries(file: TranscriptFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the entries of a file: its lines, or the messages of its one object."""
+    first = file.head().first
     if first is not None and "messages" not in first:
-        yield from source.lines()
+        yield from file.lines()
         return
-    for _, whole in source.documents():
+    for _, whole in file.documents():
         messages = whole.get("messages") if isinstance(whole, dict) else None
         for number, message in enumerate(messages if isinstance(messages, list) else (), 1):
             if isinstance(message, dict):
@@ -84,13 +84,13 @@ def _entries(source: TranscriptFile) -> Iterator[tuple[int, dict[str, Any]]]:
 
 class _Session:
     """
-    A session, as its file is read.
+    The state of a session as its file is read.
 
     Attributes:
-        calls: The calls that wait for their outcome.
-        agent: The sub-agent whose session it is.
-        turn: Id of the model's message that is on.
-        owed: Line and tokens of that message, until they are told.
+        calls: The calls that have not returned yet.
+        agent: Id of the sub-agent whose session it is.
+        turn: Id of the model's current message.
+        pending: Line and tokens of the current message until they are reported.
         summaries: Ids of the messages that follow a summary.
     """
 
@@ -98,48 +98,46 @@ class _Session:
         self.calls = OpenCalls()
         self.agent: str | None = None
         self.turn: object = None
-        self.owed: tuple[int, int] | None = None
+        self.pending: tuple[int, int] | None = None
         self.summaries: set[str] = set()
 
     def take(self, line: int, entry: dict[str, Any]) -> Iterator[Event]:
-        """Give the events of a line, or of a message."""
+        """Yield the events of an entry."""
         kind = entry.get("type")
         if kind == "gemini":
-            yield from self._said(line, entry)
+            yield from self._model_events(line, entry)
         elif kind == "user":
-            yield from self.settle()
+            yield from self.close_turn()
             if self.agent is None and _is_prompt(entry.get("content")):
                 yield UserMessage(line)
         elif isinstance(entry.get("$set"), dict):
-            yield from self._set(line, entry["$set"].get("messages"))
+            yield from self._compactions(line, entry["$set"].get("messages"))
         elif entry.get("kind") == "subagent" and isinstance(entry.get("sessionId"), str):
             self.agent = entry["sessionId"]
 
-    def settle(self) -> Iterator[Event]:
-        """Tell what the message that is over cost."""
-        owed, self.owed = self.owed, None
-        if owed is not None and owed[1]:
-            yield TokensUsed(*owed, None, self.agent)
+    def close_turn(self) -> Iterator[Event]:
+        """Yield the tokens of the current message, which is complete."""
+        pending, self.pending = self.pending, None
+        if pending is not None and pending[1]:
+            yield TokensUsed(*pending, None, self.agent)
 
-    def _said(self, line: int, message: dict[str, Any]) -> Iterator[Event]:
-        """Give the events of a message of the model: its new calls, its cost once, and what came back."""
+    def _model_events(self, line: int, message: dict[str, Any]) -> Iterator[Event]:
+        """Yield the events of a message of the model: its new calls, its tokens once, and outcomes."""
         turn, tokens = message.get("id"), tokens_in(message.get("tokens"), (), "total")
         if turn is None or turn != self.turn:
-            yield from self.settle()
-            self.turn, self.owed = turn, (line, tokens)
-        elif self.owed is not None:
-            self.owed = line, tokens
+            yield from self.close_turn()
+            self.turn, self.pending = turn, (line, tokens)
+        elif self.pending is not None:
+            self.pending = line, tokens
         listed = message.get("toolCalls")
         items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-        asked = [event for item in items for event in self.calls.ask(line, self._call(item))]
-        if asked:
-            yield from asked
-            yield from self.settle()
+        called = [event for item in items for event in self.calls.add(line, self._call(item))]
+        if called:
+            yield from called
+            yield from self.close_turn()
         for item in items:
             if _response(item) is not None:
-                call = self.calls.answered(item.get("id"))
-                if call is not None:
-                    yield ToolReturned(line, call, _outcome(call, item))
+                yield from self.calls.returned(line, item.get("id"), item, _outcome)
 
     def _call(self, item: dict[str, Any]) -> ToolCall:
         call_id = item.get("id")
@@ -150,20 +148,20 @@ class _Session:
             agent_id=self.agent,
         )
 
-    def _set(self, line: int, messages: object) -> Iterator[Event]:
-        """Give a compaction, where a history that is set anew has a new summary in it."""
+    def _compactions(self, line: int, messages: object) -> Iterator[Event]:
+        """Yield a compaction for each new summary in a history that replaces the previous one."""
         for message in messages if isinstance(messages, list) else ():
             if not isinstance(message, dict) or message.get("type") != "gemini":
                 continue
             name = str(message.get("id"))
             if name not in self.summaries and _text(message.get("content")) == _SUMMED_UP:
                 self.summaries.add(name)
-                yield from self.settle()
+                yield from self.close_turn()
                 yield Compacted(line, None, self.agent)
 
 
 def _response(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Give the part of a call's result that answers the model; `None` where there is none yet."""
+    """Return the part of a call's result that responds to the model; `None` if there is none yet."""
     result = item.get("result")
     for part in result if isinstance(result, list) else ():
         answer = part.get("functionResponse") if isinstance(part, dict) else None
@@ -173,11 +171,10 @@ def _response(item: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _outcome(call: ToolCall, item: dict[str, Any]) -> Outcome:
-    """Give the outcome of a call that has an answer."""
+    """Return the outcome of a call that has a response."""
     answer = _response(item) or {}
     response: dict[str, Any] = answer.get("response", {})
     error = response.get("error")
-    error = without_advice(error) if isinstance(error, str) else error
     if item.get("status") == "cancelled" or (isinstance(error, str) and error.startswith(_REFUSED)):
         return Outcome.denied(error)
     if says_unknown_tool((call.tool,), error):
@@ -190,7 +187,7 @@ def _outcome(call: ToolCall, item: dict[str, Any]) -> Outcome:
 
 
 def _shown(answer: dict[str, Any], parts: list[Any]) -> object:
-    """Give what a tool gave: its text, and what is no text, such as an image."""
+    """Return the result of a tool: its text, and other parts such as images."""
     inner = answer.get("parts")
     others = [part for part in parts if not isinstance(part, dict) or part.get("functionResponse") is not answer]
     others += inner if isinstance(inner, list) else []
@@ -201,33 +198,34 @@ def _shown(answer: dict[str, Any], parts: list[Any]) -> object:
     text = _bare(output)
     if not others:
         return text
-    # The words that stand for what is no text give way to those that a hook adds.
+    # A hook's context replaces the words that stand for parts without text.
     shown = others if text == "" or text.startswith(_NO_TEXT) else [text, *others]
     return shown[0] if len(shown) == 1 else shown
 
 
-def _bare(told: str) -> str:
-    """Give a text without what a hook added, its frame, and the name of the file that holds what was left out."""
-    begin, end = _ADVICE
-    # How many line ends stand before what was added depends on the tool.
-    text = (told.rpartition(begin)[0] if told.endswith(end) else told).rstrip("\n")
-    return unframed(_evened(text, len(told) - len(text)) if told.startswith(_SHORTENED) else text)
+def _bare(output: str) -> str:
+    """Return a text without a hook's context, the frame, advice in it, and the name of the file with the full text."""
+    begin, end = _HOOK_CONTEXT
+    # The number of line ends before the context depends on the tool.
+    text = (output.rpartition(begin)[0] if output.endswith(end) else output).rstrip("\n")
+    shortened = _evened(text, len(output) - len(text)) if output.startswith(_SHORTENED) else text
+    return without_advice(unframed(shortened))
 
 
 def _evened(text: str, added: int) -> str:
-    """Give of a long text what is shown of it in any case: the more a hook added, the less of its end is shown."""
+    """Return the part of a long text that is always shown; a hook's context takes the place of some of its end."""
     head, *tail = _LEFT_OUT.split(text.partition("\n")[2], 1)
     return "\n".join([head, *(part[max(0, _SPARE - added) :] for part in tail)])
 
 
 def _is_prompt(content: object) -> bool:
-    """Tell a prompt of the user from answers of tools, and from what the host says in the user's name."""
+    """Return whether a message is a prompt of the user, not tool results or a message that the host wrote."""
     text = _text(content)
     return bool(text) and not text.startswith(_NO_PROMPT)
 
 
 def _text(content: object) -> str:
-    """Give the text of a message; none where it brings what tools gave."""
+    """Return the text of a message; nothing for a message with tool results."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -1,4 +1,4 @@
-"""OpenAI chat messages: one conversation or many, as in tau-bench's results."""
+"""OpenAI chat messages: one or more conversations, as in tau-bench's results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from wheelspin.transcripts.base import Event, OpenCalls, Reader, TokensUsed, Too
 from wheelspin.transcripts.conversations import Message, mentions, messages, sample
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire import openai_chat
+from wheelspin.wire.advice import outcome_without_advice
 
 _SPEAKERS = ("user", "assistant", "system")
 _ROLES = (*_SPEAKERS, "tool")
@@ -19,7 +20,7 @@ class OpenAIChat(Reader):
     """
     Read OpenAI chat messages.
 
-    Each conversation of a file is a session of its own. The format marks no errors and no compactions.
+    Each conversation in a file is a session. The format marks neither errors nor compactions.
     """
 
     name = "openai_chat"
@@ -27,43 +28,44 @@ class OpenAIChat(Reader):
     place = "item"
 
     def matches(self, head: Head) -> bool:
-        """Tell it by messages with calls in OpenAI's way; a conversation without any calls is taken for one, too."""
+        """Return whether the file contains messages with roles; a conversation without calls matches, too."""
         found = sample(head)
         if found:
             return any(message.get("role") in _ROLES for message in found)
         return mentions(head, _SPEAKERS)
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, message by message."""
-        return self.events(messages(source))
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events message by message."""
+        return self.events(messages(file))
 
-    def events(self, said: Iterable[Message]) -> Iterator[Event]:
+    def events(self, conversation: Iterable[Message]) -> Iterator[Event]:
         """
-        Give the events of messages, in their order.
+        Yield the events of messages from any source, in order.
 
         Args:
-            said: The messages, conversation by conversation, wherever they are from.
+            conversation: The messages, one conversation after the other.
         """
-        conversation = None
+        current = None
         calls = OpenCalls()
-        unnamed: list[ToolCall] = []
-        for line, session, message in said:
-            if session != conversation:
-                conversation, calls, unnamed = session, OpenCalls(), []
+        without_id: list[ToolCall] = []
+        for line, session, message in conversation:
+            if session != current:
+                current, calls, without_id = session, OpenCalls(), []
             role = message["role"]
             if role == "user":
                 yield UserMessage(line, session)
             elif role == "assistant":
-                unnamed = []
+                without_id = []
                 for call in openai_chat.tool_calls(message, session_id=session):
-                    unnamed += [call] if call.id is None else []
-                    yield from calls.ask(line, call)
+                    without_id += [call] if call.id is None else []
+                    yield from calls.add(line, call)
                 tokens = openai_chat.tokens_of(message.get("usage"))
                 if tokens:
                     yield TokensUsed(line, tokens, session)
             elif role in _RESULTS:
-                answered = calls.answered(message.get("tool_call_id"))
-                if answered is None and unnamed:
-                    answered = unnamed.pop(0)
-                if answered is not None:
-                    yield ToolReturned(line, answered, openai_chat.outcome_of(answered, message))
+                returned = calls.pop(message.get("tool_call_id"))
+                if returned is None and without_id:
+                    returned = without_id.pop(0)
+                if returned is not None:
+                    outcome = outcome_without_advice(returned, message, openai_chat.outcome_of)
+                    yield ToolReturned(line, returned, outcome)

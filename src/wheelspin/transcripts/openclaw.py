@@ -1,4 +1,4 @@
-"""OpenClaw and pi: session JSONL, as in `~/.openclaw/agents/<id>/sessions/` and `~/.pi/agent/sessions/`."""
+"""OpenClaw and pi: sessions in JSONL, in `~/.openclaw/agents/<id>/sessions/` and `~/.pi/agent/sessions/`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
-from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 from wheelspin.wire.usage import tokens_in
@@ -18,36 +18,34 @@ class OpenClaw(Reader):
     """
     Read sessions of OpenClaw and pi.
 
-    The file is a tree: a user who goes back begins a branch. All branches are read, in the order in which they were
-    written, since the calls of a branch that was left were made all the same.
+    A session is a tree: a user who goes back starts a new branch. All branches are read, in the order in which they
+    were written, since the calls of an abandoned branch were made as well.
     """
 
     name = "openclaw"
     title = "OpenClaw and pi sessions"
 
     def matches(self, head: Head) -> bool:
-        """Tell it by its header line, or by messages with roles of its own."""
+        """Return whether the file has OpenClaw's header line, or messages with its roles."""
         if head.first is not None and head.first.get("type") == "session":
             return True
         roles = [_message(line).get("role") for line in head.objects() if line.get("type") == "message"]
         return "toolResult" in roles or ("assistant" in roles and "user" in roles)
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, line by line."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events line by line."""
         calls = OpenCalls()
-        for line, entry in source.lines():
+        for line, entry in file.lines():
             message = entry.get("message")
             if type(message) is dict:
                 role = message.get("role")
                 if role == "assistant":
-                    yield from _asked(line, message, calls)
+                    yield from _calls(line, message, calls)
                     tokens = tokens_in(message.get("usage"), _USAGE, "totalTokens")
                     if tokens:
                         yield TokensUsed(line, tokens)
                 elif role == "toolResult":
-                    answered = calls.answered(message.get("toolCallId"))
-                    if answered is not None:
-                        yield ToolReturned(line, answered, _outcome(answered, message))
+                    yield from calls.returned(line, message.get("toolCallId"), message, _outcome)
                 elif role == "user":
                     yield UserMessage(line)
             elif entry.get("type") == "compaction":
@@ -61,8 +59,8 @@ def _message(entry: dict[str, Any]) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
-def _asked(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
-    """Give the calls that a message of the assistant asks for."""
+def _calls(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
+    """Return the events of the calls in a message of the assistant."""
     content = message.get("content")
     events: list[Event] = []
     for block in content if type(content) is list else ():
@@ -73,12 +71,12 @@ def _asked(line: int, message: dict[str, Any], calls: OpenCalls) -> list[Event]:
                 block.get("arguments"),
                 id=call_id if type(call_id) is str else None,
             )
-            events += calls.ask(line, call)
+            events += calls.add(line, call)
     return events
 
 
 def _outcome(call: ToolCall, message: dict[str, Any]) -> Outcome:
-    """Give the outcome: OpenClaw tells a command's status in the details, pi only the text."""
+    """Return the outcome. OpenClaw records the status of a command in the details; pi records only the text."""
     content, details = message.get("content"), message.get("details")
     failed = message.get("isError") is True
     has_status = isinstance(details, dict) and "status" in details

@@ -1,4 +1,4 @@
-"""Qwen Code: session JSONL, `~/.qwen/projects/<folder>/chats/<session>.jsonl`, and that of its sub-agents."""
+"""Qwen Code: sessions in JSONL, `~/.qwen/projects/<folder>/chats/<session>.jsonl`, and those of its sub-agents."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.unknown_tool import says_unknown_tool
-from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
+from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
-from wheelspin.wire.advice import OPENING
-from wheelspin.wire.gemini import arguments_of
+from wheelspin.wire.advice import OPENING, without_advice
+from wheelspin.wire.gemini import arguments_of, unframed
 from wheelspin.wire.qwen_code import DENIED, QWEN_TOOLS, UNKNOWN, outcome_of
 from wheelspin.wire.texts import text_in
 from wheelspin.wire.usage import tokens_in
 
 _COMPRESSED = 1
-"""What Qwen Code calls a compaction that succeeded."""
-_ADVICE = f"\n\n{OPENING}"
+"""Status of a compaction that succeeded."""
 _REFUSED = (OPENING, 'Qwen Code requires permission to use "')
 _RULED_OUT = '" invocation was denied by permission rules.'
 
@@ -26,9 +25,8 @@ class QwenCode(Reader):
     """
     Read Qwen Code's sessions.
 
-    A compaction is a line of the subtype `chat_compression`. A sub-agent has a file of its own, in the folder
-    `subagents`; there Qwen Code does not say what sort of error a call ended with, and what it tells the model does.
-    The guard's advice, which stands at the end of a result, does not count.
+    A compaction is a line of the subtype `chat_compression`. A sub-agent has a file of its own in the folder
+    `subagents`; such files do not record the type of an error, which is read from the text for the model instead.
     """
 
     name = "qwen_code"
@@ -36,39 +34,39 @@ class QwenCode(Reader):
     tools = QWEN_TOOLS
 
     def matches(self, head: Head) -> bool:
-        """Tell it by lines that hold a session id and a unique id, and whose messages are made of parts."""
+        """Return whether the file has lines with a session id and a unique id whose messages consist of parts."""
         return any("sessionId" in line and "uuid" in line and _parts(line) is not None for line in head.objects())
 
-    def read(self, source: TranscriptFile) -> Iterator[Event]:
-        """Give the events, line by line."""
+    def read(self, file: TranscriptFile) -> Iterator[Event]:
+        """Yield the events line by line."""
         calls = OpenCalls()
-        owed: TokensUsed | None = None
-        for line, entry in source.lines():
+        pending: TokensUsed | None = None
+        for line, entry in file.lines():
             agent = text_in(entry.get("agentId")) or None
             if entry.get("type") != "assistant":
-                for event in _heard(line, entry, calls, agent):
-                    if owed is not None:
-                        yield owed
-                        owed = None
+                for event in _other_events(line, entry, calls, agent):
+                    if pending is not None:
+                        yield pending
+                        pending = None
                     yield event
                 continue
             tokens = tokens_in(entry.get("usageMetadata"), (), "totalTokenCount")
             if tokens:
-                if owed is not None:
-                    yield owed
-                owed = TokensUsed(line, tokens, None, agent)
-            asked = [event for call in _calls(entry, agent) for event in calls.ask(line, call)]
-            yield from asked
-            if asked and owed is not None:
-                # What a message cost stands before its calls in a sub-agent's file, and comes after them here.
-                owed = owed._replace(line=line)
-        if owed is not None and not source.problem_count:
-            # A file that breaks off may have lost the calls of the message that was on.
-            yield owed
+                if pending is not None:
+                    yield pending
+                pending = TokensUsed(line, tokens, None, agent)
+            called = [event for call in _calls(entry, agent) for event in calls.add(line, call)]
+            yield from called
+            if called and pending is not None:
+                # A sub-agent's file has the tokens of a message before its calls; events have them after the calls.
+                pending = pending._replace(line=line)
+        if pending is not None and not file.problem_count:
+            # A file that breaks off may have lost the calls of its last message.
+            yield pending
 
 
 def _calls(entry: dict[str, Any], agent: str | None) -> Iterator[ToolCall]:
-    """Give the calls that a message of the model asks for."""
+    """Yield the calls in a message of the model."""
     for part in _parts(entry) or ():
         wanted = part.get("functionCall") if isinstance(part, dict) else None
         if isinstance(wanted, dict):
@@ -76,13 +74,13 @@ def _calls(entry: dict[str, Any], agent: str | None) -> Iterator[ToolCall]:
             yield ToolCall(text_in(wanted.get("name")), arguments_of(wanted.get("args")), id=call_id, agent_id=agent)
 
 
-def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> Iterator[Event]:
-    """Give the event of a line that is not the model's: a result, a prompt, or a compaction."""
+def _other_events(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None) -> Iterator[Event]:
+    """Yield the event of a line that is not from the model: a result, a prompt, or a compaction."""
     kind, parts = entry.get("type"), _parts(entry)
     if kind == "tool_result" and parts is not None:
-        call = calls.answered(_answered(parts))
-        if call is not None:
-            yield ToolReturned(line, call, _outcome(call, parts, entry.get("toolCallResult")))
+        status = entry.get("toolCallResult")
+        result = [_without_framed_advice(part) for part in parts]
+        yield from calls.returned(line, _call_id(parts), result, lambda call, bare: _outcome(call, bare, status))
     elif kind == "user" and parts and agent is None:
         yield UserMessage(line)
     elif kind == "system" and entry.get("subtype") == "chat_compression":
@@ -92,35 +90,35 @@ def _heard(line: int, entry: dict[str, Any], calls: OpenCalls, agent: str | None
         yield Compacted(line, None, agent, ok=status == _COMPRESSED)
 
 
-def _outcome(call: ToolCall, parts: list[Any], told: object) -> Outcome:
-    """Give the outcome of a call from what the model was shown, less the advice, and from what the host says of it."""
-    bare = [_bare(part) for part in parts]
-    said = told if isinstance(told, dict) else {}
-    error = next((text for part in bare if isinstance(text := _response(part).get("error"), str)), None)
-    status = text_in(said.get("status")) or ("success" if error is None else "error")
-    return outcome_of(call, bare, status, text_in(said.get("errorType")) or _kind(call, error or ""))
+def _outcome(call: ToolCall, parts: list[Any], host: object) -> Outcome:
+    """Return the outcome of a call from the parts that the model was shown and from the host's own record of it."""
+    record = host if isinstance(host, dict) else {}
+    error = next((text for part in parts if isinstance(text := _response(part).get("error"), str)), None)
+    status = text_in(record.get("status")) or ("success" if error is None else "error")
+    return outcome_of(call, parts, status, text_in(record.get("errorType")) or _kind(call, error or ""))
 
 
 def _kind(call: ToolCall, error: str) -> str:
-    """Tell what sort of error it was where the host does not say."""
+    """Return the type of an error that the host did not record."""
     if error.startswith(_REFUSED) or _RULED_OUT in error.partition("\n")[0]:
         return DENIED
     return UNKNOWN if says_unknown_tool((call.tool,), error) else ""
 
 
-def _bare(part: Any) -> Any:
-    """Give a part of a result without the advice at the end of it."""
+def _without_framed_advice(part: Any) -> Any:
+    """Return a part without advice that stands inside the frame around its output."""
     response = _response(part)
-    for key in ("output", "error"):
-        text, found, rest = text_in(response.get(key)).rpartition(_ADVICE)
-        if found and "\n\n" not in rest:
-            answer = {**part["functionResponse"], "response": {**response, key: text}}
-            return {**part, "functionResponse": answer}
-    return part
+    output = text_in(response.get("output"))
+    inner = unframed(output)
+    bare = without_advice(inner)
+    if bare is inner:
+        return part
+    response = {**response, "output": output.replace(inner, bare) if bare else inner}
+    return {**part, "functionResponse": {**part["functionResponse"], "response": response}}
 
 
-def _answered(parts: list[Any]) -> object:
-    """Give the id of the call that a result is of."""
+def _call_id(parts: list[Any]) -> object:
+    """Return the id of the call that a result belongs to."""
     answers = [part["functionResponse"] for part in parts if isinstance(part, dict) and "functionResponse" in part]
     return next((answer.get("id") for answer in answers if isinstance(answer, dict)), None)
 

@@ -1,33 +1,163 @@
-"""Our own advice, where a host writes it down as part of what a tool said."""
+"""
+The guard's own advice, as it stands in a result that a host has written down.
+
+Advice is one line that begins with `OPENING` and forms a paragraph of its own. Hosts and adapters put it before or
+after the text of a result, into a text block or list item of its own, or under the key `KEY` of a mapping. Whoever
+reads a conversation again uses this module: advice is never part of an outcome.
+"""
 
 from __future__ import annotations
 
-__all__ = ["OPENING", "is_refusal", "without_advice"]
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from wheelspin.core.events import Outcome, ToolCall
+
+__all__ = ["KEY", "OPENING", "is_blocked_result", "is_refusal", "outcome_without_advice", "without_advice"]
+
+_Result = TypeVar("_Result")
+
+KEY = "wheelspin"
+"""Key of the advice in a result that is a mapping."""
 OPENING = "Loop detected: "
-"""What every advice begins with."""
+"""How every advice begins."""
+_MARK = OPENING.rstrip()
+"""Is searched for faster than the opening, since a blank is a frequent character and a colon is not."""
 _NOT_RUN = " This call was not run"
-_NOT_AGAIN = " Calling it again will not change that."
+_PARAGRAPH = re.compile(rf"(?:\A|\n\n)({OPENING}[^\n]*+(?:\n{OPENING}[^\n]*+)*+)(?=\n\n|\Z)")
+_STRING = rf"""(?P<quote>["']){OPENING}(?:\\.|(?!(?P=quote))[^\\\n])*+(?P=quote)"""
+_PAIR = rf"""(?P<mark>["']){KEY}(?P=mark):\s*{_STRING}"""
+_ONLY_KEY = re.compile(rf"(?:\A|(?<=\n))\{{\s*{_PAIR}\s*\}}\Z")
+_FIRST_KEY = re.compile(rf"(?P<before>(?:\A|(?<=\n))\{{\s*){_PAIR},\s*")
+_LAST_KEY = re.compile(rf",\s*{_PAIR}(?=\s*\}}\Z)")
+_ONLY_ITEM = re.compile(rf"\A\[\s*{_STRING}\s*\]\Z")
+_LAST_ITEM = re.compile(rf",\s*{_STRING}(?=\s*\]\Z)")
+_FEWEST_SENTENCES = 3
+_DEEPEST = 8
+"""How many levels of a result are searched; deeper ones are what the tool gave."""
+_TEXT_KEYS = ("content", "output", "error", "result", "response", "functionResponse", "message", "text")
+
+
+def without_advice(result: _Result) -> _Result:
+    r"""
+    Return a result without the advice in it.
+
+    Args:
+        result: A text, a block or a record of a result, or a list of them. It is not changed.
+
+    Returns:
+        The result without every paragraph, block, item and key that is advice; the same object if there is none. A
+        text that was nothing but advice is empty.
+
+    Example:
+        >>> advice = "Loop detected: `read` was called 10 times. You will get the same result. Use it."
+        >>> without_advice(f"hi\n\n{advice}"), without_advice(f"{advice}\n\nhi")
+        ('hi', 'hi')
+        >>> without_advice({"a": 1, "wheelspin": advice})
+        {'a': 1}
+        >>> without_advice("a log:\nLoop detected: in the graph")
+        'a log:\nLoop detected: in the graph'
+    """
+    bare: _Result = _without(result, 0)
+    return bare
 
 
 def is_refusal(text: str) -> bool:
     """
-    Tell whether a text is, or ends with, the advice that answers a call that the guard kept from running.
+    Return whether a text contains the advice that answers a blocked call, whatever the host wrote around it.
 
     Example:
-        >>> is_refusal("Loop detected: `read` was called 20 times. This call was not run.")
+        >>> is_refusal("Denied by a hook: Loop detected: `read` was called 20 times. This call was not run.")
         True
     """
-    return _NOT_RUN in text[text.rfind(OPENING) :] if OPENING in text else False
+    return OPENING in text and any(
+        _NOT_RUN in paragraph[paragraph.find(OPENING) :] for paragraph in text.split("\n\n") if OPENING in paragraph
+    )
 
 
-def without_advice(text: str) -> str:
+def is_blocked_result(result: object) -> bool:
     r"""
-    Give what a tool said, without the advice that stands after it, an empty line between them.
+    Return whether a result is nothing but the advice that answers a blocked call: the tool did not run.
+
+    Args:
+        result: A text, a block or a record of a result, or a list of them.
 
     Example:
-        >>> without_advice("hi\n\n\nLoop detected: `read` was called twice. Calling it again will not change that.")
-        'hi\n'
+        >>> advice = "Loop detected: `read` was called 20 times. This call was not run. Use the result that you have."
+        >>> is_blocked_result([{"type": "text", "text": advice}]), is_blocked_result(f"hi\n\n{advice}")
+        (True, False)
     """
-    said, found, advice = text.rpartition(f"\n\n{OPENING}")
-    return said if found and "\n" not in advice and (_NOT_RUN in advice or _NOT_AGAIN in advice) else text
+    if isinstance(result, str):
+        return result.startswith(OPENING) and is_refusal(result) and not without_advice(result)
+    if isinstance(result, list):
+        return bool(result) and all(map(is_blocked_result, result))
+    return isinstance(result, dict) and any(is_blocked_result(result.get(key)) for key in _TEXT_KEYS)
+
+
+def outcome_without_advice(
+    call: ToolCall, result: _Result, outcome_of: Callable[[ToolCall, _Result], Outcome]
+) -> Outcome:
+    """
+    Return the outcome of a call as it was before any advice was added to its result.
+
+    Args:
+        call: The call.
+        result: The result as the host wrote it down.
+        outcome_of: Reads the outcome from the call and from the result without advice.
+
+    Returns:
+        The outcome; `Outcome.missing()` for a call that was blocked, since its tool did not run.
+    """
+    bare = _without(result, 0)
+    if bare is not result and is_blocked_result(result):
+        return Outcome.missing()
+    return outcome_of(call, bare)
+
+
+def _without(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if kind is str:
+        bare = _text_without(value) if _MARK in value else value
+        return value if bare == value else bare
+    if depth > _DEEPEST:
+        return value
+    if kind is dict:
+        changed = None
+        for key, item in value.items():
+            if type(item) is str and _MARK not in item:
+                continue
+            bare = _without(item, depth + 1)
+            if bare is not item:
+                changed = dict(value) if changed is None else changed
+                changed[key] = bare
+        if changed is not None and changed.get(KEY) == "" != value[KEY]:
+            del changed[KEY]
+        return value if changed is None else changed
+    if kind is list:
+        kept = [(item, _without(item, depth + 1)) for item in value]
+        if all(item is bare for item, bare in kept):
+            return value
+        return [bare for item, bare in kept if item is bare or not _is_emptied(bare)]
+    return value
+
+
+def _is_emptied(bare: object) -> bool:
+    """Return whether nothing is left of an item or a text block after its advice was removed."""
+    return bare == "" or (isinstance(bare, dict) and bare.get("text") == "")
+
+
+def _text_without(text: str) -> str:
+    bare = _PARAGRAPH.sub(lambda match: "" if _is_advice(match[1]) else match[0], text)
+    if bare != text:
+        first = _PARAGRAPH.match(text)
+        was_first = first is not None and first.start(1) == 0 and _is_advice(first[1])
+        return bare.removeprefix("\n\n") if was_first else bare
+    if text.endswith("}"):
+        return _LAST_KEY.sub("", _FIRST_KEY.sub(r"\g<before>", _ONLY_KEY.sub("{}", text)))
+    return _LAST_ITEM.sub("", _ONLY_ITEM.sub("[]", text)) if text.endswith("]") else text
+
+
+def _is_advice(paragraph: str) -> bool:
+    """Return whether a paragraph that begins like advice has the sentences of one, on each of its lines."""
+    return all(_NOT_RUN in line or line.count(". ") >= _FEWEST_SENTENCES - 1 for line in paragraph.split("\n"))
