@@ -98,9 +98,9 @@ def replayed(
     reader = reader_for(source)
     replay = Replay(settings=settings_from({"enabled": True, "preset": preset, **(settings or {})}), tools=reader.tools)
     return [
-        (sighting.action.value, sighting.call, sighting.code, sighting.times)
+        (intervention.action.value, intervention.call, intervention.code, intervention.times)
         for run in replay.scan(reader.read(source))
-        for sighting in run.sightings
+        for intervention in run.interventions
     ]
 
 

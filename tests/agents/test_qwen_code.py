@@ -139,7 +139,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, qwen: Callab
     assert (ended.code, model.turns, ended.lines()[-1]["result"]) == (0, 8, "")
     (record,) = home.records()
     assert (record["calls"], record["code"], record["ended_at_call"]) == (8, "compaction_loop_persisted", 8)
-    assert [sighting[:3] for sighting in replayed(_transcripts(home)[0], "early")] == [
+    assert [intervention[:3] for intervention in replayed(_transcripts(home)[0], "early")] == [
         ("warn", 8, "immediate_repeat"),
         ("abort", 8, "compaction_loop_persisted"),
     ]
@@ -179,7 +179,11 @@ def test_a_sub_agent_is_not_ended(home: Home, qwen: Callable[..., Ended]) -> Non
     assert (sub["calls"], sub["blocks"], sub["ended_at_call"]) == (12, 9, 10)
     (transcript,) = _transcripts(home)[1:]
     assert _seen(home) == []
-    assert [sighting[:2] for sighting in replayed(transcript, "early")] == [("warn", 3), ("block", 4), ("abort", 10)]
+    assert [intervention[:2] for intervention in replayed(transcript, "early")] == [
+        ("warn", 3),
+        ("block", 4),
+        ("abort", 10),
+    ]
     assert home.log() == ""
 
 

@@ -66,8 +66,8 @@ class TestReplay:
         _, out, _ = _run(capsys, "replay", "--json", SESSIONS)
         runs = [run for file in json.loads(out)["files"] for run in file["runs"]]
 
-        assert {sighting["action"] for run in runs for sighting in run["sightings"]} == {"warn", "block", "abort"}
-        assert any(not run["sightings"] for run in runs)
+        assert {each["action"] for run in runs for each in run["interventions"]} == {"warn", "block", "abort"}
+        assert any(not run["interventions"] for run in runs)
 
     def test_no_argument_and_no_result_is_in_a_report(self, capsys: pytest.CaptureFixture[str]) -> None:
         """They can hold secrets."""
@@ -83,7 +83,7 @@ class TestReplay:
         (file,) = document["files"]
 
         assert file["path"] == str(SESSIONS / "events.jsonl")
-        assert file["runs"][0]["sightings"][0] == {
+        assert file["runs"][0]["interventions"][0] == {
             "action": "warn",
             "line": 8,
             "call": 4,
@@ -200,7 +200,7 @@ class TestReplay:
         code, out, err = _run(capsys, "replay", wrong, SESSIONS / "events.jsonl")
 
         assert code == 2
-        assert err.startswith(f"wheelspin: {wrong}: this is no session that Wheelspin can read. It reads ")
+        assert err.startswith(f"wheelspin: {wrong}: this is not a session that Wheelspin can read. It reads ")
         assert "Claude Code sessions" in err
         assert "not read 1 file\n1 file, 2 runs" in out
 
@@ -218,7 +218,7 @@ class TestReplay:
         code, out, _ = _run(capsys, "replay", broken)
 
         assert code == 0
-        assert "not read line 30: no JSON object" in out
+        assert "not read line 30: not a JSON object" in out
         assert "not read 2 lines more" in out
         assert "not read 7 places\n1 file" in out
 
@@ -230,7 +230,7 @@ class TestReplay:
 
         assert code == 0
         assert all(json.loads(line)["file"] == str(broken) for line in out.splitlines())
-        assert err == f"wheelspin: {broken}: 7 places were not read, the first is line 30: no JSON object\n"
+        assert err == f"wheelspin: {broken}: 7 places were not read, the first is line 30: not a JSON object\n"
 
     def test_a_file_without_calls_says_so(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """Its calls may be written in a way that is not known."""
@@ -238,7 +238,7 @@ class TestReplay:
         path.write_text('[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]')
         _, out, _ = _run(capsys, "replay", path)
 
-        assert "there is no tool call in it" in out
+        assert "it contains no tool calls" in out
 
     def test_events_without_a_configuration_are_told_to_be_unguarded(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -248,7 +248,7 @@ class TestReplay:
         path.write_text('{"type": "call", "tool": "read"}\n' * 40)
         _, out, _ = _run(capsys, "replay", path)
 
-        assert "it holds no configuration: the detectors are off" in out
+        assert "it contains no configuration, so the detectors are off" in out
         assert "0 warned" in out
 
     @pytest.mark.parametrize(
@@ -470,7 +470,7 @@ class TestProcess:
     ) -> None:
         """It goes to the error stream, and only where that is a terminal."""
         monkeypatch.setattr("wheelspin.cli._sessions._LONG_WORK", 1)
-        monkeypatch.setattr("wheelspin.transcripts.files._LINES_A_STEP", 1)
+        monkeypatch.setattr("wheelspin.transcripts.files._LINES_PER_REPORT", 1)
         assert _run(capsys, "replay", SESSIONS)[2] == ""
 
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -86,7 +86,7 @@ def test_of_runs_that_begin_alike_the_place_is_told_at_which_they_part(
 
 
 def test_for_programs_it_is_one_document(capsys: pytest.CaptureFixture[str], tmp_path: Path, quick: Path) -> None:
-    """With the same as on the terminal, and all sightings of a run that differs."""
+    """With the same as on the terminal, and all interventions of a run that differs."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     code, out, _ = run_main(capsys, "replay", path, "--compare", quick, "--json")
     document = json.loads(out)
@@ -98,16 +98,16 @@ def test_for_programs_it_is_one_document(capsys: pytest.CaptureFixture[str], tmp
     assert [totals["savedCalls"] for totals in document["totals"]] == [0, 7]
     assert difference == {
         "path": str(path),
-        "place": "line",
+        "unit": "line",
         "line": 2,
         "session": None,
         "agent": None,
         "run": "#1",
         "calls": 12,
     }
-    assert (left["parting"]["call"], right["parting"]["call"]) == (11, 4)
-    assert [sighting["action"] for sighting in right["sightings"]] == ["warn", "block"]
-    assert (document["failures"], document["passedOver"], document["notices"]) == ([], [], [])
+    assert (left["firstDifference"]["call"], right["firstDifference"]["call"]) == (11, 4)
+    assert [intervention["action"] for intervention in right["interventions"]] == ["warn", "block"]
+    assert (document["failures"], document["skippedFiles"], document["notices"]) == ([], [], [])
 
 
 def test_no_argument_and_no_result_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_configuration_in_the_file_holds_on_the_left_and_is_told(
     path = events(tmp_path / "e.jsonl", "a" * 6, {"type": "call", "tool": "look"}, config)
     _, out, _ = run_main(capsys, "replay", path, "--compare", "standard")
 
-    assert "note: the configuration in it holds in place of the defaults" in out
+    assert "note: the configuration in it replaces the defaults" in out
     assert "run #1, from line 3: 6 calls" in out
     assert "defaults  warn   call 3" in out
     assert "standard  nothing\n" in out
@@ -174,7 +174,7 @@ def test_lines_that_cannot_be_read_are_named(capsys: pytest.CaptureFixture[str],
     code, out, _ = run_main(capsys, "replay", path, "--compare", "early")
 
     assert code == 0
-    assert "not read line 26: no JSON object" in out
+    assert "not read line 26: not a JSON object" in out
     assert "not read 7 places\n1 file" in out
 
 

@@ -38,9 +38,7 @@ def test_it_shows_the_settings_the_borderline_runs_and_a_recommendation(capsys: 
     first = next(line.split(maxsplit=2)[1:] for line in lines if "generic-repeat: " in line)
     assert first == [".ws" + "s" * (len(NAMES) - 3), "call 11  line 41  Read  generic-repeat: 10 of 10"]
     assert "1 file, 3 runs, 45 calls: 2 borderline runs\nto judge them, let `--label FILE` write" in out
-    assert (
-        "recommended: standard: it saves 4 calls, and no setting that stops only runs that it stops saves more" in out
-    )
+    assert "recommended: standard: it saves 4 calls, and no setting saves more without stopping further runs" in out
     assert lines[-1].startswith("  the rule: without labels, of the settings that stop no run that `standard` does not")
 
 
@@ -95,7 +93,7 @@ def test_labels_in_the_current_folder_are_found(capsys: pytest.CaptureFixture[st
 
     Path("wheelspin-labels.json").write_text('{"x": "ok"}')
     _, out, _ = run_main(capsys, "tune", "s.jsonl")
-    assert "note: wheelspin-labels.json: 1 id is of no borderline run in these sessions: x" in out
+    assert "note: wheelspin-labels.json: 1 id belongs to no borderline run in these sessions: x" in out
     assert "wheelspin-labels.json: 2 new runs added, to be judged" in out
 
 
@@ -118,14 +116,14 @@ def test_for_programs_it_is_one_document(capsys: pytest.CaptureFixture[str]) -> 
         "labels": None,
     }
     assert (document["runs"], document["calls"], document["tokens"]) == (3, 45, 4500)
-    assert (line["path"], line["place"], line["line"], line["run"], line["label"]) == (
+    assert (line["path"], line["unit"], line["line"], line["run"], line["label"]) == (
         "s.jsonl",
         "line",
         21,
         "#2",
         None,
     )
-    assert line["sighting"]["call"] == 11
+    assert line["intervention"]["call"] == 11
     assert [*line["settings"]] == NAMES
     assert set(line["settings"].values()) == {"quiet", "warned", "stopped"}
     assert document["labels"] == {"file": "l.json", "added": 2, "isNew": True}
@@ -159,7 +157,7 @@ def test_where_there_is_no_run_nothing_is_recommended(capsys: pytest.CaptureFixt
     claude(Path("empty.jsonl"), "/")
     code, out, _ = run_main(capsys, "tune", "empty.jsonl")
     assert code == 0
-    assert "note: there is no tool call in it" in out
+    assert "note: it contains no tool calls" in out
     assert "there is no run to choose a setting by" in out
 
     code, out, err = run_main(capsys, "tune", "empty.jsonl", "--json", "--write", "mine.json5")
@@ -171,16 +169,16 @@ def test_where_there_is_no_run_nothing_is_recommended(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["s.jsonl", "--write", "there.json5"], "there.json5: it is there already; name a new file, or move this one"),
-        (["s.jsonl", "--write", "no/mine.json5"], "no/mine.json5: there is no such folder to write it to; make the"),
+        (["s.jsonl", "--write", "there.json5"], "there.json5: it already exists; name a new file, or move this one"),
+        (["s.jsonl", "--write", "no/mine.json5"], "no/mine.json5: its folder does not exist; create the"),
         (["s.jsonl", "--write", "a" * 300], "it cannot be written (File name too long)"),
-        (["s.jsonl", "--label", "no/l.json"], "no/l.json: there is no such folder to write it to"),
+        (["s.jsonl", "--label", "no/l.json"], "no/l.json: its folder does not exist"),
         (["s.jsonl", "--label", "."], ".: it cannot be read (Is a directory); name a JSON file"),
-        (["s.jsonl", "--label", "there.json5"], "there.json5: it is no JSON: expecting property name"),
+        (["s.jsonl", "--label", "there.json5"], "there.json5: it is not valid JSON: expecting property name"),
         (["s.jsonl", "--label", "words.json"], 'words.json: `a`: found "lop", expected "loop", "ok" or null.\n'),
         (["none.jsonl"], "none.jsonl: there is no such file. Check the path.\n"),
         (["folder"], "folder: there is no session in this folder"),
-        (["words.json"], "words.json: this is no session that Wheelspin can read"),
+        (["words.json"], "words.json: this is not a session that Wheelspin can read"),
     ],
 )
 def test_bad_input_is_one_paragraph_and_exit_code_two(

@@ -49,7 +49,7 @@ def play_each(options: argparse.Namespace, summary: Summary, play: Callable[[Rec
                 if is_named:
                     summary.failures.append(problem.diagnostics())
                 else:
-                    summary.passed_over.append(path)
+                    summary.skipped_files.append(path)
             else:
                 summary.files.append(file)
 

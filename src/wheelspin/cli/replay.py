@@ -13,7 +13,7 @@ from wheelspin.cli._sessions import add_sessions_to, exit_code, form_of, play_ea
 from wheelspin.core.presets import NUMBERS
 from wheelspin.errors import ConfigError, Fault
 from wheelspin.replay.compare import Comparison
-from wheelspin.replay.engine import Judged
+from wheelspin.replay.engine import ReplayedEvent
 from wheelspin.replay.recording import Recording
 from wheelspin.replay.summary import FileReport, Summary
 from wheelspin.transcripts.base import Compacted, ToolCalled, ToolReturned
@@ -59,8 +59,8 @@ def run(options: argparse.Namespace) -> int:
     def play(recording: Recording) -> FileReport:
         replay = recording.replay(config, agent=agent)
         if options.verdicts:
-            for judged in recording.play(replay):
-                _write_verdict(recording.path, judged)
+            for replayed in recording.play(replay):
+                _write_verdict(recording.path, replayed)
         else:
             recording.scan(replay)
         return recording.report(replay, config)
@@ -89,24 +89,24 @@ def _tell_unread(summary: Summary) -> None:
     for file in summary.files:
         for line, what in file.problems[:1]:
             many = "1 place was not read" if file.problem_count == 1 else f"{file.problem_count:,} places were not read"
-            first = f"the first is {file.place} {line}: {what}"
+            first = f"the first is {file.unit} {line}: {what}"
             print(f"wheelspin: {file.path}: {many}, {first}", file=sys.stderr)
 
 
-def _write_verdict(path: Path, judged: Judged) -> None:
-    kind = _TYPES.get(type(judged.event))
+def _write_verdict(path: Path, replayed: ReplayedEvent) -> None:
+    kind = _TYPES.get(type(replayed.event))
     if kind is None:
         return
-    verdict, finding = judged.verdict, judged.verdict.finding
+    verdict, finding = replayed.verdict, replayed.verdict.finding
     line = {
         "file": str(path),
-        "line": judged.event.line,
+        "line": replayed.event.line,
         "type": kind,
         "action": verdict.due,
         "level": finding.level if finding else None,
         "detector": finding.detector if finding else None,
         "count": finding.count if finding else None,
         "code": verdict.code,
-        "reason": "the call was blocked, so its result is skipped" if judged.skipped else verdict.reason or None,
+        "reason": "the call was blocked, so its result is skipped" if replayed.skipped else verdict.reason or None,
     }
     print(json.dumps(line, ensure_ascii=False))

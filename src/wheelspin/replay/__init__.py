@@ -1,7 +1,7 @@
-"""Recorded sessions through a guard, as if it had been there: one session, many, and under several settings."""
+"""Replay recorded sessions through a guard: one session or many, under one or several configurations."""
 
 from __future__ import annotations
 
-from wheelspin.replay.engine import Judged, Replay, RunReport, Sighting
+from wheelspin.replay.engine import Intervention, Replay, ReplayedEvent, RunReport
 
-__all__ = ["Judged", "Replay", "RunReport", "Sighting"]
+__all__ = ["Intervention", "Replay", "ReplayedEvent", "RunReport"]

@@ -1,4 +1,4 @@
-"""Two configurations side by side: the runs of recorded sessions in which they would have done different things."""
+"""Compare two configurations: the runs of recorded sessions in which their guards would have acted differently."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wheelspin.config import Config
-from wheelspin.replay.engine import RunReport, Sighting
+from wheelspin.replay.engine import Intervention, RunReport
 from wheelspin.replay.recording import Recording
 from wheelspin.replay.summary import FileReport, Summary, Totals
 
 __all__ = ["Comparison", "Difference", "Side"]
 
-_OWN = "the configuration in it holds in place of the defaults"
+_OWN = "the configuration in it replaces the defaults"
 
 
 class Side(NamedTuple):
@@ -23,37 +23,37 @@ class Side(NamedTuple):
 
     name: str
     config: Config | None = None
-    """Without it, what a file says holds, or else the defaults, switched on."""
+    """Without one, the configuration in a file applies, or the defaults, switched on."""
 
 
 @dataclass(slots=True)
 class Difference:
-    """A run of which the two configurations would have made different things."""
+    """A run in which the two configurations lead to different interventions."""
 
     path: Path
-    place: str
-    """What the places of the file are called."""
+    unit: str
+    """What line numbers in the file count."""
     left: RunReport
     right: RunReport
 
     @property
-    def parting(self) -> tuple[Sighting | None, Sighting | None]:
-        """The first thing that one would have done and the other not; `None` where one would do nothing more."""
-        pairs = zip_longest(self.left.sightings, self.right.sightings)
-        return next(((left, right) for left, right in pairs if _done(left) != _done(right)), (None, None))
+    def first_difference(self) -> tuple[Intervention | None, Intervention | None]:
+        """The first interventions that differ; `None` on a side without further interventions."""
+        pairs = zip_longest(self.left.interventions, self.right.interventions)
+        return next(((left, right) for left, right in pairs if _effect(left) != _effect(right)), (None, None))
 
 
 @dataclass(slots=True)
 class Comparison:
     """
-    What two configurations would have made of recorded sessions.
+    A comparison of two configurations on recorded sessions.
 
     Attributes:
-        sides: The two.
-        agent: The agent whose block holds where a file names none.
-        summary: What was read; its files come without their runs, so that many of them can be compared.
+        sides: The two configurations.
+        agent: The agent whose block applies to events without an agent.
+        summary: The files that were read, without their runs, so that many files can be compared.
         totals: The sums of each side.
-        differences: The runs in which they differ, in the order of the files.
+        differences: The runs in which the sides differ, in the order of the files.
     """
 
     sides: tuple[Side, Side]
@@ -69,16 +69,16 @@ class Comparison:
 
     def play(self, recording: Recording) -> FileReport:
         """
-        Play a file under both configurations, and keep what differs.
+        Replay a file under both configurations and keep the runs that differ.
 
         Args:
             recording: The file.
 
         Returns:
-            What is to be said of the file, without its runs.
+            The report on the file, without its runs.
 
         Raises:
-            TranscriptError: The configuration in the file is wrong.
+            TranscriptError: The configuration in the file has faults.
         """
         left, right = (recording.replay(side.config, agent=self.agent) for side in self.sides)
         recording.scan(left, right)
@@ -89,7 +89,7 @@ class Comparison:
                 totals.count(run)
         for one, other in _paired(left.runs, right.runs):
             if _outcome(one) != _outcome(other):
-                self.differences.append(Difference(file.path, file.place, one, other))
+                self.differences.append(Difference(file.path, file.unit, one, other))
         own = (_OWN,) if self.sides[0].config is None and left.is_configured else ()
         return replace(file, runs=[], notices=(*file.notices, *own))
 
@@ -103,27 +103,33 @@ def _notices(side: Side, agent: str | None) -> Iterator[str]:
         yield "the detectors are off, since `enabled` is not set to true"
 
 
-def _done(sighting: Sighting | None) -> object:
-    """Give what would have been done at a place, apart from the numbers that led to it."""
-    return sighting and (sighting.action, sighting.line, sighting.call, sighting.detector, sighting.times)
+def _effect(intervention: Intervention | None) -> object:
+    """Return the effect of an intervention, without the counts that led to it."""
+    return intervention and (
+        intervention.action,
+        intervention.line,
+        intervention.call,
+        intervention.detector,
+        intervention.times,
+    )
 
 
 def _outcome(run: RunReport) -> object:
-    return run.blocks, run.ended, [_done(sighting) for sighting in run.sightings]
+    return run.blocks, run.ended, [_effect(intervention) for intervention in run.interventions]
 
 
 def _paired(left: list[RunReport], right: list[RunReport]) -> Iterator[tuple[RunReport, RunReport]]:
-    """Give the runs of both sides; one that only one side has, after a configuration in the file, has a quiet twin."""
+    """Yield the runs of both sides in pairs. A run that only one side has gets an empty counterpart."""
     rest = {_key(run): run for run in right}
     for run in left:
-        yield run, rest.pop(_key(run), _quiet(run))
+        yield run, rest.pop(_key(run), _empty(run))
     for run in rest.values():
-        yield _quiet(run), run
+        yield _empty(run), run
 
 
 def _key(run: RunReport) -> object:
     return run.session, run.agent, run.run, run.line
 
 
-def _quiet(run: RunReport) -> RunReport:
+def _empty(run: RunReport) -> RunReport:
     return RunReport(run.session, run.agent, run.run, run.line, run.calls)

@@ -1,8 +1,8 @@
 """
-Replay: a trajectory through a guard, as if the guard had been there.
+Replay the events of a recorded session through a guard, as if the guard had been there.
 
-The recording goes on after a block: the outcome of a call that would not have run is not fed to the guard, and the
-call counts as saved.
+The recording continues after a blocked call. The outcome of a call that would not have run is not fed to the guard,
+and the call counts as saved.
 """
 
 from __future__ import annotations
@@ -29,73 +29,73 @@ from wheelspin.transcripts.base import (
     UserMessage,
 )
 
-__all__ = ["Judged", "Replay", "RunReport", "Sighting"]
+__all__ = ["Intervention", "Replay", "ReplayedEvent", "RunReport"]
 
 _MAIN = "main"
 _MOST_STOPPED = 10_000
 
 
-class Judged(NamedTuple):
-    """An event, and what the guard said to it."""
+class ReplayedEvent(NamedTuple):
+    """An event, and the guard's verdict on it."""
 
     event: Event
     verdict: Verdict
     skipped: bool
-    """Whether it is the outcome of a call that would not have run, and was not fed."""
+    """Whether it is the outcome of a call that would not have run, which the guard does not see."""
 
 
 @dataclass(slots=True)
-class Sighting:
-    """A place at which the guard would have said or done something."""
+class Intervention:
+    """A point at which the guard would have warned, blocked a call or ended the run."""
 
     action: Action
     line: int
-    """Line of the file."""
+    """Line in the file."""
     call: int
     """Number of the call in its run, counted from 1."""
     tool: str
     detector: str
     code: str
     count: int
-    """The count at the first of them."""
+    """What the detector counted, at the first of the calls."""
     threshold: int
     reason: str
     times: int = 1
-    """How many calls in a row it stands for: a call that stays blocked is one sighting."""
+    """Number of calls in a row that it stands for: a call that stays blocked is one intervention."""
 
 
 @dataclass(slots=True)
 class RunReport:
-    """What would have become of one run."""
+    """What the guard would have done in one run."""
 
     session: str | None
     agent: str | None
     run: str
-    """Its id, or its number in the session."""
+    """Id of the run, or its number in the session."""
     line: int
-    """Line of its first call."""
+    """Line of the first call."""
     calls: int = 0
     warnings: int = 0
     blocks: int = 0
-    """Calls that would not have run: blocked ones, and all after an abort."""
+    """Number of calls that would not have run: blocked ones, and all calls after an abort."""
     tokens: int = 0
     saved_tokens: int = 0
     ended: str | None = None
-    """Code of what would have ended it."""
-    sightings: list[Sighting] = field(default_factory=list)
+    """Code of the verdict that would have ended the run; `None` if it would have gone on."""
+    interventions: list[Intervention] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
-        """Whether the guard would have said nothing."""
-        return not self.sightings
+        """Whether the guard would have done nothing."""
+        return not self.interventions
 
     def has(self, action: Action) -> bool:
-        """Tell whether the guard would have taken this action."""
-        return any(sighting.action is action for sighting in self.sightings)
+        """Return whether the guard would have taken this action."""
+        return any(intervention.action is action for intervention in self.interventions)
 
 
 class _Turn:
-    """One message of the model: its tokens are saved if all its calls are."""
+    """One message of the model, whose tokens are saved if all its calls are."""
 
     __slots__ = ("calls", "saved", "tokens", "turn_id")
 
@@ -108,19 +108,19 @@ class _Turn:
 
 class _Track:
     """
-    What a replay follows of one session of one agent.
+    The state of a replay for one session of one agent.
 
     Attributes:
-        guard: The guard of this agent.
-        bounds: Below how many of something it says nothing.
-        run: The run that is on; `None` until it makes a call.
-        run_id: Its id, where the host started it.
-        screen: Holds on to the calls of the run while nothing can be found in it; `None` where every call is fed.
-        turn: The message of the model that is on.
-        runs: How many runs there were.
+        guard: The agent's guard.
+        bounds: The bounds of the prefilter.
+        run: The current run; `None` until it makes a call.
+        run_id: Id of the current run, if the host started it.
+        prefilter: Keeps the calls of the run while no detector can find anything; `None` if every call is fed.
+        turn: The model's current message.
+        runs: Number of runs so far.
     """
 
-    __slots__ = ("bounds", "guard", "run", "run_id", "runs", "screen", "turn")
+    __slots__ = ("bounds", "guard", "prefilter", "run", "run_id", "runs", "turn")
 
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
@@ -128,11 +128,11 @@ class _Track:
         self.run: RunReport | None = None
         self.run_id: str | None = None
         self.runs = 0
-        self.screen: Prefilter | None = None
+        self.prefilter: Prefilter | None = None
         self.turn = _Turn()
 
-    def settle(self) -> None:
-        """Count the tokens of the turn that is over."""
+    def close_turn(self) -> None:
+        """Count the tokens of the current turn, which is complete."""
         turn, run = self.turn, self.run
         if run is not None and turn.tokens:
             run.tokens += turn.tokens
@@ -142,20 +142,20 @@ class _Track:
         turn.tokens = turn.calls = turn.saved = 0
 
     def end_run(self) -> None:
-        """Begin another run with the next call."""
-        self.settle()
-        self.run = self.screen = None
+        """Close the current run, so that the next call starts another."""
+        self.close_turn()
+        self.run = self.prefilter = None
 
 
 class Replay:
     """
-    Play trajectories through guards, one guard for each agent that the configuration names and one for the rest.
+    Replay recorded sessions through guards, one for each agent with a block in the configuration and one for the rest.
 
     Args:
-        config: What holds. Without it, `settings` do.
-        agent: The agent whose block holds for events that name none, and for agents without a block of their own; left
-            out, these have the block of `main` and the global one.
-        settings: What holds where there is no configuration.
+        config: The configuration. Without one, the configuration in the file applies, or else `settings`.
+        agent: The agent whose block applies to events without an agent and to agents without a block of their own. By
+            default, the block of `main` applies to the former and the global block to the latter.
+        settings: The settings that apply if there is no configuration.
         tools: What is known about the host's tools.
     """
 
@@ -177,69 +177,69 @@ class Replay:
         self._tracks: dict[tuple[str | None, str | None], _Track] = {}
         self._named: dict[tuple[str | None, str | None, str], RunReport] = {}
         self._stopped: dict[int, ToolCall] = {}
-        self._screens = False
-        self._take: dict[type, Callable[[Any], Verdict | None]] = {
-            ToolCalled: self._asked,
-            ToolReturned: self._answered,
-            TokensUsed: self._spent,
-            UserMessage: self._spoke,
+        self._uses_prefilter = False
+        self._handlers: dict[type, Callable[[Any], Verdict | None]] = {
+            ToolCalled: self._tool_called,
+            ToolReturned: self._tool_returned,
+            TokensUsed: self._tokens_used,
+            UserMessage: self._user_message,
             Compacted: self._compacted,
-            RunStarted: self._started,
-            ConfigChanged: self._configured,
+            RunStarted: self._run_started,
+            ConfigChanged: self._config_changed,
         }
         self.runs: list[RunReport] = []
-        """What would have become of each run, in the order of their first calls."""
+        """What the guard would have done in each run, in the order of their first calls."""
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is a configuration: given, or found in the file."""
+        """Whether there is a configuration, given or found in the file."""
         return self._config is not None
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the user should know about the configuration."""
+        """Notices for the user about the configuration."""
         return self._config.resolve(self._agent).notices if self._config else ()
 
-    def play(self, events: Iterable[Event]) -> Iterator[Judged]:
-        """Feed events, and give each with the guard's verdict."""
+    def play(self, events: Iterable[Event]) -> Iterator[ReplayedEvent]:
+        """Feed events to the guards and yield each with its verdict."""
         for event in events:
-            verdict = self._take[type(event)](event)
-            yield Judged(event, verdict or ALLOW, skipped=isinstance(event, ToolReturned) and verdict is None)
-        self._settle()
+            verdict = self._handlers[type(event)](event)
+            yield ReplayedEvent(event, verdict or ALLOW, skipped=isinstance(event, ToolReturned) and verdict is None)
+        self._close_turns()
 
     def scan(self, events: Iterable[Event]) -> list[RunReport]:
-        """Feed events, and give the runs: the same as with `play`, but quicker."""
-        self._screens = True
-        take = self._take
+        """Feed events and return the runs: the same as with `play`, but faster."""
+        self._uses_prefilter = True
+        handlers = self._handlers
         for event in events:
-            take[type(event)](event)
-        self._settle()
+            handlers[type(event)](event)
+        self._close_turns()
         return self.runs
 
-    def _settle(self) -> None:
+    def _close_turns(self) -> None:
         for track in self._tracks.values():
-            track.settle()
+            track.close_turn()
 
     def _compacted(self, event: Compacted) -> None:
         track = self._track(event.session_id, event.agent_id)
         self._feed_all(track)
         track.guard.compacted(event.session_id, ok=event.ok, agent_id=event.agent_id)
 
-    def _spoke(self, event: UserMessage) -> None:
+    def _user_message(self, event: UserMessage) -> None:
         track = self._track(event.session_id, event.agent_id)
-        if track.screen is not None and track.screen.waits:
+        if track.prefilter is not None and track.prefilter.waits:
             self._feed_all(track)
         track.guard.user_message(event.session_id, agent_id=event.agent_id)
         if track.run_id is None:
             track.end_run()
 
-    def _started(self, event: RunStarted) -> None:
+    def _run_started(self, event: RunStarted) -> None:
         track = self._track(event.session_id, event.agent_id)
         track.guard.run_started(event.run_id, event.session_id, agent_id=event.agent_id)
         track.end_run()
         track.run_id = event.run_id
 
-    def _configured(self, event: ConfigChanged) -> None:
+    def _config_changed(self, event: ConfigChanged) -> None:
         if not self._is_given:
             self._config = config_from(event.config, f"line {event.line}")
             self._guards.clear()
@@ -264,7 +264,7 @@ class Replay:
         return guard
 
     def _run(self, track: _Track, call: ToolCall, line: int) -> RunReport:
-        """Give the run that a call belongs to, and make it the one that is on."""
+        """Return the run of a call, which becomes the current one."""
         name = call.run_id or track.run_id
         key = (call.session_id, call.agent_id, name or "")
         run = self._named.get(key) if name else track.run
@@ -274,23 +274,23 @@ class Replay:
             self.runs.append(run)
             if name:
                 self._named[key] = run
-            elif self._screens and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
-                track.screen = Prefilter(track.bounds, track.guard.tools)
+            elif self._uses_prefilter and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
+                track.prefilter = Prefilter(track.bounds, track.guard.tools)
         if run is not track.run:
-            track.settle()
+            track.close_turn()
             track.run = run
         return run
 
     def _feed_all(self, track: _Track) -> None:
-        """Feed the guard what the screen holds on to; from here on it sees every call of the run."""
-        screen, track.screen = track.screen, None
-        for event in screen.events() if screen is not None else ():
+        """Feed the calls that the prefilter keeps to the guard, which from here on sees every call of the run."""
+        prefilter, track.prefilter = track.prefilter, None
+        for event in prefilter.events() if prefilter is not None else ():
             if isinstance(event, ToolCalled):
                 track.guard.before(event.call)
             else:
                 track.guard.after(event.call, event.outcome)
 
-    def _asked(self, event: ToolCalled) -> Verdict:
+    def _tool_called(self, event: ToolCalled) -> Verdict:
         call = event.call
         track = self._track(call.session_id, call.agent_id)
         run = track.run
@@ -299,11 +299,11 @@ class Replay:
         run.calls += 1
         turn = track.turn
         if turn.calls and turn.turn_id != call.turn_id:
-            track.settle()
+            track.close_turn()
         turn.turn_id = call.turn_id
         turn.calls += 1
-        if track.screen is not None:
-            if track.screen.ask(event):
+        if track.prefilter is not None:
+            if track.prefilter.ask(event):
                 return ALLOW
             self._feed_all(track)
         verdict = track.guard.before(call)
@@ -315,17 +315,17 @@ class Replay:
             if len(self._stopped) > _MOST_STOPPED:
                 del self._stopped[next(iter(self._stopped))]
         if verdict.finding is not None:
-            _see(verdict, event.line, call, run)
+            _add_intervention(verdict, event.line, call, run)
         return verdict
 
-    def _answered(self, event: ToolReturned) -> Verdict | None:
-        """Feed an outcome; `None` where its call would not have run."""
+    def _tool_returned(self, event: ToolReturned) -> Verdict | None:
+        """Feed an outcome and return the verdict; `None` if the call would not have run."""
         call = event.call
         track = self._track(call.session_id, call.agent_id)
         if track.turn.turn_id is None and track.turn.calls:
-            track.settle()
-        if track.screen is not None:
-            if track.screen.answer(event):
+            track.close_turn()
+        if track.prefilter is not None:
+            if track.prefilter.answer(event):
                 return ALLOW
             self._feed_all(track)
         if self._stopped.pop(id(call), None) is not None:
@@ -333,28 +333,28 @@ class Replay:
         verdict = track.guard.after(call, event.outcome)
         run = track.run
         if verdict.finding is not None and run is not None and run.ended is None:
-            _see(verdict, event.line, call, run)
+            _add_intervention(verdict, event.line, call, run)
         return verdict
 
-    def _spent(self, event: TokensUsed) -> None:
+    def _tokens_used(self, event: TokensUsed) -> None:
         track = self._track(event.session_id, event.agent_id)
         turn = track.turn
         if turn.turn_id != event.turn_id:
-            track.settle()
+            track.close_turn()
             turn.turn_id = event.turn_id
         turn.tokens = event.tokens
         if event.turn_id is None:
-            track.settle()
+            track.close_turn()
 
 
-def _see(verdict: Verdict, line: int, call: ToolCall, run: RunReport) -> None:
-    """Write down what the guard would have said or done; a call that stays stopped is one sighting."""
+def _add_intervention(verdict: Verdict, line: int, call: ToolCall, run: RunReport) -> None:
+    """Add the intervention that is due to the run; a call that stays blocked is one intervention."""
     finding = verdict.finding
     due = verdict.due
     if finding is None or due is Action.ALLOW:
         return
     run.warnings += due is Action.WARN
-    newest = run.sightings[-1] if run.sightings else None
+    newest = run.interventions[-1] if run.interventions else None
     if due is Action.ABORT:
         if run.ended is not None and newest is not None:
             newest.times += 1
@@ -363,8 +363,8 @@ def _see(verdict: Verdict, line: int, call: ToolCall, run: RunReport) -> None:
     elif newest is not None and newest.action is Action.BLOCK is due and newest.code == finding.code:
         newest.times += 1
         return
-    run.sightings.append(
-        Sighting(
+    run.interventions.append(
+        Intervention(
             due,
             line,
             run.calls,

@@ -1,4 +1,4 @@
-"""A recorded session: a file, the reader that knows it, and what guards would have made of it."""
+"""A recorded session: a file, its reader, and replays of it."""
 
 from __future__ import annotations
 
@@ -9,123 +9,123 @@ from pathlib import Path
 from wheelspin.config import Config
 from wheelspin.core.settings import Settings
 from wheelspin.errors import ConfigError, TranscriptError
-from wheelspin.replay.engine import Judged, Replay
+from wheelspin.replay.engine import Replay, ReplayedEvent
 from wheelspin.replay.summary import FileReport
 from wheelspin.transcripts import reader_for
 from wheelspin.transcripts.files import TranscriptFile
 
 __all__ = ["Recording"]
 
-_HELD = 16 << 20
+_LARGEST_KEPT = 16 << 20
 """
-Bytes up to which the events of a file are held while several guards see them; a larger one is read for each. Small
-events take 13 times their size in the file.
+Size in bytes up to which the events of a file are kept in memory for several replays; a larger file is read again for
+each. Small events take 13 times their size in the file.
 """
-_PACKED = 8
-"""How many times its size a packed file may have."""
+_COMPRESSION = 8
+"""How many times larger than the compressed file its contents may be."""
 
 
 class Recording:
     """
-    One file.
+    A file with a recorded session.
 
     Args:
-        path: The file.
-        form: Name of its format, where the user knows it; else it is found out by looking.
-        moved: Called now and then with the number of bytes read so far.
+        path: Path of the file.
+        form: Name of the format, if it is known; by default it is recognised.
+        on_progress: Called every now and then with the number of bytes read so far.
 
     Raises:
-        TranscriptError: The file cannot be read, or is of no format that is known.
+        TranscriptError: The file cannot be read, or no reader recognises it.
     """
 
-    def __init__(self, path: Path, form: str | None = None, moved: Callable[[int], object] | None = None) -> None:
+    def __init__(self, path: Path, form: str | None = None, on_progress: Callable[[int], object] | None = None) -> None:
         self.path = path
-        self._moved = moved
+        self._on_progress = on_progress
         self._reading = self._readings = 1
-        self._source = self._opened()
-        self._reader = reader_for(self._source, form)
+        self._file = self._open()
+        self._reader = reader_for(self._file, form)
         self._is_own_log = self._reader.name == "events"
 
     def replay(self, config: Config | None = None, *, agent: str | None = None) -> Replay:
         """
-        Give a replay that is made for this file.
+        Return a replay for this file.
 
         Args:
-            config: What holds; without it, what the file says, or else the defaults, switched on.
-            agent: The agent whose block holds where the file names none.
+            config: The configuration. Without one, the configuration in the file applies, or the defaults, switched on.
+            agent: The agent whose block applies to events without an agent.
         """
         settings = Settings() if self._is_own_log else Settings(enabled=True)
         return Replay(config, agent=agent, settings=settings, tools=self._reader.tools)
 
-    def play(self, replay: Replay) -> Iterator[Judged]:
+    def play(self, replay: Replay) -> Iterator[ReplayedEvent]:
         """
-        Play the file, event by event.
+        Replay the file and yield its events with their verdicts.
 
         Raises:
-            TranscriptError: The configuration in the file is wrong.
+            TranscriptError: The configuration in the file has faults.
         """
-        with self._faults_told():
-            yield from replay.play(self._reader.read(self._source))
+        with self._config_errors_converted():
+            yield from replay.play(self._reader.read(self._file))
 
     def scan(self, *replays: Replay) -> None:
         """
-        Play the file through one replay or several; their runs are in them afterwards.
+        Replay the file through one or several replays, which contain its runs afterwards.
 
         Raises:
-            TranscriptError: The configuration in the file is wrong.
+            TranscriptError: The configuration in the file has faults.
         """
-        with self._faults_told():
+        with self._config_errors_converted():
             if len(replays) > 1 and self._is_small():
-                held = list(self._reader.read(self._source))
+                events = list(self._reader.read(self._file))
                 for replay in replays:
-                    replay.scan(held)
+                    replay.scan(events)
                 return
             self._readings = len(replays)
             for self._reading, replay in enumerate(replays, 1):
-                replay.scan(self._reader.read(self._source if self._reading == 1 else self._opened()))
+                replay.scan(self._reader.read(self._file if self._reading == 1 else self._open()))
 
     def report(self, replay: Replay, config: Config | None = None) -> FileReport:
         """
-        Give what one of the replays found in the file.
+        Return what a replay found in the file.
 
         Args:
-            replay: One that has played it.
-            config: The configuration that it was made with.
+            replay: A replay of this file.
+            config: The configuration that the replay was made with.
         """
-        source = self._source
+        file = self._file
         notices = list(replay.notices if config is None else ())
         if config is None and self._is_own_log and not replay.is_configured:
-            notices.append("it holds no configuration: the detectors are off, as they are by default; see `--config`")
+            notices.append("it contains no configuration, so the detectors are off, as by default; see `--config`")
         if not replay.runs:
-            notices.append("there is no tool call in it")
+            notices.append("it contains no tool calls")
         return FileReport(
             self.path,
             self._reader.title,
             replay.runs,
-            self._reader.place,
-            source.problems,
-            source.problem_count,
+            self._reader.unit,
+            file.problems,
+            file.problem_count,
             tuple(notices),
         )
 
-    def _opened(self) -> TranscriptFile:
-        return TranscriptFile(self.path, self._move if self._moved else None)
+    def _open(self) -> TranscriptFile:
+        return TranscriptFile(self.path, self._report_progress if self._on_progress else None)
 
-    def _move(self, position: int) -> None:
-        """Move the bar on, over all readings of the file."""
-        if self._moved is not None:
+    def _report_progress(self, position: int) -> None:
+        """Report the progress over all readings of the file."""
+        if self._on_progress is not None:
             size = self.path.stat().st_size
-            self._moved(((self._reading - 1) * size + position) // self._readings)
+            self._on_progress(((self._reading - 1) * size + position) // self._readings)
 
     def _is_small(self) -> bool:
         size = self.path.stat().st_size
-        return size * (_PACKED if self.path.suffix == ".gz" else 1) <= _HELD
+        return size * (_COMPRESSION if self.path.suffix == ".gz" else 1) <= _LARGEST_KEPT
 
     @contextmanager
-    def _faults_told(self) -> Iterator[None]:
+    def _config_errors_converted(self) -> Iterator[None]:
         try:
             yield
         except ConfigError as problem:
             raise TranscriptError(
-                str(self.path), f"its configuration is wrong: {problem.diagnostics()}", "Mend that line."
+                str(self.path), f"its configuration is wrong: {problem.diagnostics()}", "Fix that line."
             ) from None

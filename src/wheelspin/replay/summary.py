@@ -1,4 +1,4 @@
-"""What a replay found, summed up: the data that every form of report shows."""
+"""The results of a replay: the data that every report shows."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class FileReport:
 
     path: Path
     format: str
-    """The title of its format."""
+    """Name of the format for people."""
     runs: list[RunReport]
-    place: str = "line"
-    """What its places are called: lines, or the items of a list."""
+    unit: str = "line"
+    """What line numbers in the file count: `line`, or `item` or `message` in a JSON document."""
     problems: list[Problem] = field(default_factory=list)
-    """Places that could not be read, the first few of them."""
+    """The first few places that could not be read."""
     problem_count: int = 0
     notices: tuple[str, ...] = ()
-    """What the user should know about how it was read."""
+    """Notices for the user about how the file was read."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """The sums over all runs."""
+    """Sums over all runs."""
 
     runs: int = 0
     calls: int = 0
@@ -42,10 +42,10 @@ class Totals:
     tokens: int = 0
     saved_tokens: int = 0
     problems: int = 0
-    """Places that could not be read, in files that could."""
+    """Number of places that could not be read, in files that could."""
 
     def count(self, run: RunReport) -> None:
-        """Add a run."""
+        """Add a run to the sums."""
         self.runs += 1
         self.calls += run.calls
         self.warned_runs += run.has(Action.WARN)
@@ -62,14 +62,14 @@ class Summary:
 
     files: list[FileReport] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
-    """Files that were named and cannot be read: what is the matter, and the next step."""
-    passed_over: list[Path] = field(default_factory=list)
-    """Files in a folder that are no sessions."""
+    """Error messages for named files that could not be read."""
+    skipped_files: list[Path] = field(default_factory=list)
+    """Files in a folder that are not sessions."""
     notices: tuple[str, ...] = ()
-    """What the user should know about the configuration."""
+    """Notices for the user about the configuration."""
 
     def totals(self) -> Totals:
-        """Sum up all runs."""
+        """Return the sums over all runs."""
         totals = Totals(problems=sum(file.problem_count for file in self.files))
         for run in (run for file in self.files for run in file.runs):
             totals.count(run)

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from wheelspin.core.events import Action
 from wheelspin.replay.compare import Comparison, Difference
-from wheelspin.replay.engine import RunReport, Sighting
+from wheelspin.replay.engine import Intervention, RunReport
 from wheelspin.replay.summary import FileReport, Summary
 from wheelspin.replay.tuning import Borderline, Recommendation, Trial, Tuning
 
@@ -63,26 +63,26 @@ def _read(summary: Summary) -> dict[str, Any]:
     """Give what became of the files, apart from what was found in them."""
     return {
         "failures": summary.failures,
-        "passedOver": [str(path) for path in summary.passed_over],
+        "skippedFiles": [str(path) for path in summary.skipped_files],
         "notices": list(summary.notices),
     }
 
 
 def _difference(difference: Difference) -> dict[str, Any]:
-    sides = zip((difference.left, difference.right), difference.parting, strict=True)
+    sides = zip((difference.left, difference.right), difference.first_difference, strict=True)
     return {
         "path": str(difference.path),
-        "place": difference.place,
+        "unit": difference.unit,
         **_whose(difference.left),
         "sides": [
             {
-                "parting": _sighting(parting),
+                "firstDifference": _intervention(first),
                 "blocks": run.blocks,
                 "savedTokens": run.saved_tokens,
                 "ended": run.ended,
-                "sightings": [_sighting(sighting) for sighting in run.sightings],
+                "interventions": [_intervention(intervention) for intervention in run.interventions],
             }
-            for run, parting in sides
+            for run, first in sides
         ],
     }
 
@@ -104,9 +104,9 @@ def _borderline(line: Borderline, tuning: Tuning) -> dict[str, Any]:
     return {
         "id": line.id,
         "path": str(line.path),
-        "place": line.place,
+        "unit": line.unit,
         **_whose(line.run),
-        "sighting": _sighting(line.sighting),
+        "intervention": _intervention(line.intervention),
         "settings": {candidate.name: _WORDS[level] for candidate, level in levels},
         "label": tuning.labels.words.get(line.id) if tuning.labels else None,
     }
@@ -116,15 +116,15 @@ def _whose(run: RunReport) -> dict[str, Any]:
     return {"line": run.line, "session": run.session, "agent": run.agent, "run": run.run, "calls": run.calls}
 
 
-def _sighting(sighting: Sighting | None) -> dict[str, Any] | None:
-    return None if sighting is None else _camel(asdict(sighting))
+def _intervention(intervention: Intervention | None) -> dict[str, Any] | None:
+    return None if intervention is None else _camel(asdict(intervention))
 
 
 def _file(file: FileReport) -> dict[str, Any]:
     return {
         "path": str(file.path),
         "format": file.format,
-        "place": file.place,
+        "unit": file.unit,
         "runs": [_run(run) for run in file.runs],
         "problems": [problem._asdict() for problem in file.problems],
         "problemCount": file.problem_count,
@@ -134,8 +134,8 @@ def _file(file: FileReport) -> dict[str, Any]:
 
 def _run(run: RunReport) -> dict[str, Any]:
     fields = asdict(run)
-    sightings = [_camel(sighting) for sighting in fields.pop("sightings")]
-    return _camel(fields) | {"sightings": sightings}
+    interventions = [_camel(intervention) for intervention in fields.pop("interventions")]
+    return _camel(fields) | {"interventions": interventions}
 
 
 def _camel(fields: dict[str, Any]) -> dict[str, Any]:

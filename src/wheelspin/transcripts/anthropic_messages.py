@@ -21,7 +21,7 @@ class AnthropicMessages(Reader):
 
     name = "anthropic_messages"
     title = "Anthropic messages"
-    place = "item"
+    unit = "item"
 
     def matches(self, head: Head) -> bool:
         """Return whether the file contains blocks of Anthropic's types."""

@@ -149,7 +149,7 @@ class Reader(ABC):
     """Name of the format, as `--format` takes it: the host's name in snake case."""
     title: ClassVar[str]
     """Name of the format for people."""
-    place: ClassVar[str] = "line"
+    unit: ClassVar[str] = "line"
     """What the line numbers of its events count: `line`, or `item` or `message` in a JSON document."""
     tools: ClassVar[ToolTable] = TOOLS
     """What is known about the host's tools."""

@@ -25,7 +25,7 @@ class OpenAIChat(Reader):
 
     name = "openai_chat"
     title = "OpenAI chat messages"
-    place = "item"
+    unit = "item"
 
     def matches(self, head: Head) -> bool:
         """Return whether the file contains messages with roles; a conversation without calls matches, too."""

@@ -30,7 +30,7 @@ class OpenCode(Reader):
 
     name = "opencode"
     title = "opencode sessions"
-    place = "message"
+    unit = "message"
     tools = OPENCODE_TOOLS
 
     def matches(self, head: Head) -> bool:

@@ -1,5 +1,5 @@
 """
-Tuning: recorded sessions under a grid of settings, the runs on which the settings disagree, and which one to take.
+Tune the settings on recorded sessions: try a grid of candidates, find the runs they disagree on, and recommend one.
 
 The rule of the recommendation is in `recommend`.
 """
@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from wheelspin.core.events import Action
-from wheelspin.replay.engine import RunReport, Sighting
+from wheelspin.replay.engine import Intervention, RunReport
 from wheelspin.replay.recording import Recording
 from wheelspin.replay.summary import FileReport, Summary
 from wheelspin.replay.tuning._files import check_new, write
@@ -37,43 +37,43 @@ __all__ = [
 ]
 
 _ID_BYTES = 4
-_LISTED = 5
+_MOST_LISTED = 5
 
 
 @dataclass(slots=True)
 class Borderline:
-    """A run that some settings warn in or stop and others do not."""
+    """A run in which some candidates warn or stop and others do not."""
 
     id: str
-    """Short, and the same each time: made of the file's name, the session, the run and its first line."""
+    """Short, stable id, derived from the file's name, the session, the run and its first line."""
     path: Path
-    place: str
-    """What the places of the file are called."""
+    unit: str
+    """What line numbers in the file count."""
     run: RunReport
-    """The run, as the laxest setting that touches it sees it."""
+    """The run under the most lenient candidate that intervenes in it."""
     levels: tuple[Action, ...]
-    """What the most is that each setting does: `ALLOW`, `WARN`, or `BLOCK` for a run that is stopped in any way."""
+    """The strongest action of each candidate: `ALLOW`, `WARN`, or `BLOCK` for a run that is stopped in any way."""
 
     @property
-    def sighting(self) -> Sighting:
-        """The first thing that the laxest setting that touches the run does."""
-        return self.run.sightings[0]
+    def intervention(self) -> Intervention:
+        """The first intervention of the most lenient candidate that intervenes in the run."""
+        return self.run.interventions[0]
 
 
 @dataclass(slots=True)
 class Tuning:
     """
-    Recorded sessions under a grid of settings.
+    A trial of a grid of settings on recorded sessions.
 
     Attributes:
-        candidates: The settings, the laxest first; one of them is `standard`.
-        labels: What the user says of single runs.
-        summary: What was read; its files come without their runs, so that many of them can be tuned on.
-        trials: What each setting would have made of the runs.
-        borderline: The runs on which the settings disagree, in the order of the files.
-        runs: How many runs there are.
-        calls: How many calls.
-        tokens: How many tokens they cost.
+        candidates: The settings to try, the most lenient first; one of them is `standard`.
+        labels: The user's labels of single runs.
+        summary: The files that were read, without their runs, so that many files can be used.
+        trials: The results of each candidate.
+        borderline: The runs on which the candidates disagree, in the order of the files.
+        runs: Number of runs.
+        calls: Number of calls.
+        tokens: Number of tokens that the runs used.
     """
 
     candidates: Sequence[Candidate] = field(default_factory=grid)
@@ -84,22 +84,22 @@ class Tuning:
     runs: int = 0
     calls: int = 0
     tokens: int = 0
-    _home: int = field(init=False)
+    _standard: int = field(init=False)
     _ids: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.trials = [Trial(candidate) for candidate in self.candidates]
-        self._home = [candidate.name for candidate in self.candidates].index(STANDARD)
+        self._standard = [candidate.name for candidate in self.candidates].index(STANDARD)
 
     def play(self, recording: Recording) -> FileReport:
         """
-        Play a file under every setting.
+        Replay a file under every candidate.
 
         Args:
             recording: The file.
 
         Returns:
-            What is to be said of the file, without its runs.
+            The report on the file, without its runs.
 
         Raises:
             TranscriptError: The file cannot be read.
@@ -114,13 +114,13 @@ class Tuning:
 
     def judge(self) -> Recommendation | None:
         """
-        Write the borderline runs into the file of the labels, and choose a setting.
+        Add the borderline runs to the file with the labels and recommend a candidate.
 
         Returns:
-            The choice; `None` where there are no runs to choose by.
+            The recommendation; `None` if there are no runs.
 
         Raises:
-            ConfigError: The file of the labels cannot be written.
+            ConfigError: The file with the labels cannot be written.
         """
         if self.labels is not None:
             self.labels.add(line.id for line in self.borderline)
@@ -129,26 +129,26 @@ class Tuning:
 
     def save(self, choice: Recommendation, path: Path) -> None:
         """
-        Write a setting as a configuration file, with the reason at its top.
+        Write a recommended candidate to a configuration file, with the reason in a comment at the top.
 
         Args:
-            choice: The setting.
-            path: The file, which must not be there yet.
+            choice: The recommendation.
+            path: Path of the file, which must not exist.
 
         Raises:
-            ConfigError: It is there already, or cannot be written.
+            ConfigError: The file exists already or cannot be written.
         """
         check_new(path)
-        found = f"Recommended by `wheelspin tune` on {self.runs:,} runs with {self.calls:,} calls."
-        write(path, choice.candidate.text([f"{choice.candidate.name}: {choice.reason}.", found]))
+        origin = f"Recommended by `wheelspin tune` on {self.runs:,} runs with {self.calls:,} calls."
+        write(path, choice.candidate.text([f"{choice.candidate.name}: {choice.reason}.", origin]))
 
     def _count(self, file: FileReport, runs: Sequence[RunReport]) -> None:
-        """Count a run, as each of the settings sees it."""
+        """Count a run under each of the candidates."""
         self.runs += 1
         self.calls += runs[0].calls
         self.tokens += runs[0].tokens
         levels = tuple(map(_level, runs))
-        standard = levels[self._home]
+        standard = levels[self._standard]
         for trial, run, level in zip(self.trials, runs, levels, strict=True):
             trial.warned += run.has(Action.WARN)
             trial.stopped += level is Action.BLOCK
@@ -156,11 +156,11 @@ class Tuning:
             trial.saved_calls += run.blocks
             trial.saved_tokens += run.saved_tokens
         if len(set(levels)) > 1:
-            seen = next(run for run in runs if run.sightings)
-            self.borderline.append(Borderline(self._id(file.path, seen), file.path, file.place, seen, levels))
+            touched = next(run for run in runs if run.interventions)
+            self.borderline.append(Borderline(self._id(file.path, touched), file.path, file.unit, touched, levels))
 
     def _id(self, path: Path, run: RunReport) -> str:
-        """Give a run's id; of runs that share one, the later have a number behind it."""
+        """Return the id of a run; later runs with the same id get a number appended."""
         whose = "\0".join(map(str, (path.name, run.session, run.agent, run.run, run.line)))
         digest = blake2b(whose.encode(errors="surrogatepass"), digest_size=_ID_BYTES).hexdigest()
         self._ids[digest] += 1
@@ -170,15 +170,15 @@ class Tuning:
         known = {line.id for line in self.borderline}
         unknown = sorted(set(labels.words) - known)
         if unknown:
-            shown = ", ".join(unknown[:_LISTED]) + (", …" if len(unknown) > _LISTED else "")
-            many = "1 id is" if len(unknown) == 1 else f"{len(unknown)} ids are"
-            self.summary.notices += (f"{labels.path}: {many} of no borderline run in these sessions: {shown}",)
+            listed = ", ".join(unknown[:_MOST_LISTED]) + (", …" if len(unknown) > _MOST_LISTED else "")
+            many = "1 id belongs" if len(unknown) == 1 else f"{len(unknown)} ids belong"
+            self.summary.notices += (f"{labels.path}: {many} to no borderline run in these sessions: {listed}",)
         loops, good = labels.labelled(LOOP) & known, labels.labelled(OK) & known
         if not loops and not good:
             return
-        for place, trial in enumerate(self.trials):
-            touched = {line.id for line in self.borderline if line.levels[place] is not Action.ALLOW}
-            stopped = {line.id for line in self.borderline if line.levels[place] is Action.BLOCK}
+        for index, trial in enumerate(self.trials):
+            touched = {line.id for line in self.borderline if line.levels[index] is not Action.ALLOW}
+            stopped = {line.id for line in self.borderline if line.levels[index] is Action.BLOCK}
             trial.score = Score(
                 len(loops),
                 len(loops & touched),
@@ -192,4 +192,4 @@ class Tuning:
 def _level(run: RunReport) -> Action:
     if run.blocks or run.ended is not None:
         return Action.BLOCK
-    return Action.WARN if run.sightings else Action.ALLOW
+    return Action.WARN if run.interventions else Action.ALLOW

@@ -1,4 +1,4 @@
-"""Files that are written: beside their place first, so that none is ever half written."""
+"""Write files atomically: first beside their final path, so that no file is ever half written."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from wheelspin.errors import ConfigError, Fault
 
-__all__ = ["check_new", "is_there", "write"]
+__all__ = ["check_new", "exists", "write"]
 
 
-def is_there(path: Path) -> bool:
-    """Tell whether there is something at a path; a path that cannot be looked at has nothing."""
+def exists(path: Path) -> bool:
+    """Return whether something exists at a path; nothing does if the path cannot be read."""
     try:
         return path.exists() or path.is_symlink()
     except OSError:
@@ -21,25 +21,23 @@ def is_there(path: Path) -> bool:
 
 def check_new(path: Path) -> None:
     """
-    Refuse a place for a new file before the work is done.
+    Check that a new file can be created, before the work is done.
 
     Raises:
-        ConfigError: There is something already, or there is no such folder.
+        ConfigError: The file exists already, or its folder does not.
     """
-    if is_there(path):
-        raise ConfigError(str(path), [Fault("", "it is there already", hint="name a new file, or move this one away")])
-    if not is_there(path.parent):
-        raise ConfigError(
-            str(path), [Fault("", "there is no such folder to write it to", hint="make the folder first")]
-        )
+    if exists(path):
+        raise ConfigError(str(path), [Fault("", "it already exists", hint="name a new file, or move this one away")])
+    if not exists(path.parent):
+        raise ConfigError(str(path), [Fault("", "its folder does not exist", hint="create the folder first")])
 
 
 def write(path: Path, text: str) -> None:
     """
-    Write a file, and put it in its place when it is whole.
+    Write a file atomically.
 
     Raises:
-        ConfigError: It cannot be written; what was there is untouched.
+        ConfigError: The file cannot be written; an existing file is unchanged.
     """
     target = path.resolve()
     beside = target.with_name(f".{target.name}.{os.getpid()}")
@@ -52,5 +50,5 @@ def write(path: Path, text: str) -> None:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
         why = problem.strerror or str(problem)
-        hint = "check that the folder is there and that you may write to it"
+        hint = "check that the folder exists and that you may write to it"
         raise ConfigError(str(path), [Fault("", f"it cannot be written ({why})", hint=hint)]) from None

@@ -1,4 +1,4 @@
-"""The settings that are tried: the two presets, and small steps around them that a user would try by hand."""
+"""The candidates: the two presets, and small variations of them that a user would try by hand."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from wheelspin.core.settings import Settings
 __all__ = ["STANDARD", "Candidate", "grid"]
 
 STANDARD = "standard"
-"""The candidate that the others are held against."""
+"""Name of the candidate that the others are compared with."""
 _SHARED = ("warning_threshold", "critical_threshold", "global_circuit_breaker_threshold")
 _EARLY = "early"
 _REPEAT = "immediate_repeat"
 _STAGNATION = "stagnation"
 _ONE_LINE = 4
-"""How deep the blocks of detectors stand in a file."""
+"""Nesting depth of the blocks of detectors, each of which is written on one line."""
 
 
 class Candidate(NamedTuple):
-    """A setting that is tried."""
+    """A setting to try."""
 
     name: str
     block: dict[str, Any]
-    """What stands under `tools.loopDetection` in a file."""
+    """Contents of `tools.loopDetection` in a configuration file."""
 
     def config(self) -> Config:
-        """Give it as a configuration."""
+        """Return the configuration."""
         return config_from(self._document(), self.name)
 
     def text(self, comments: Iterable[str]) -> str:
         """
-        Give it as a configuration file.
+        Return the text of a configuration file.
 
         Args:
-            comments: The lines at its top.
+            comments: The comment lines at the top.
         """
         return "".join(f"// {line}\n" for line in comments) + _json5(self._document()) + "\n"
 
@@ -50,15 +50,15 @@ class Candidate(NamedTuple):
 
 def grid() -> tuple[Candidate, ...]:
     """
-    Give the settings that are tried, the laxest first.
+    Return the candidates, the most lenient first.
 
     Example:
         >>> [candidate.name for candidate in grid()][:3]
         ['standard-15/30', 'standard', 'standard-5/10']
     """
     stricter = [_early(*steps) for steps in ((-1, 0), (0, -1), (-1, -1))]
-    laxer = [_early(*steps) for steps in ((1, 1), (1, 0), (0, 1))]
-    early = [*laxer, _early(0, 0), *stricter]
+    more_lenient = [_early(*steps) for steps in ((1, 1), (1, 0), (0, 1))]
+    early = [*more_lenient, _early(0, 0), *stricter]
     return (
         _standard(3),
         Candidate(STANDARD, {"preset": STANDARD}),
@@ -68,7 +68,7 @@ def grid() -> tuple[Candidate, ...]:
 
 
 def _standard(halves: int) -> Candidate:
-    """Give the documented thresholds times so many halves; a history that they outgrow grows with them."""
+    """Return `standard` with its thresholds multiplied by halves; the history grows with larger thresholds."""
     numbers = NUMBERS[STANDARD]
     names = _SHARED if halves == 1 else ("history_size", *_SHARED)
     block = {to_camel(name): numbers[name] * halves // 2 for name in names}
@@ -77,7 +77,7 @@ def _standard(halves: int) -> Candidate:
 
 
 def _early(repeat: int, stagnation: int) -> Candidate | None:
-    """Give `early` with the thresholds of two detectors so many steps up; `None` where one would fall below 1."""
+    """Return `early` with the thresholds of two detectors raised by steps; `None` if one would fall below 1."""
     steps = {name: step for name, step in ((_REPEAT, repeat), (_STAGNATION, stagnation)) if step}
     block: dict[str, Any] = {"preset": _EARLY}
     name = _EARLY
@@ -94,7 +94,7 @@ def _early(repeat: int, stagnation: int) -> Candidate | None:
 
 
 def _json5(value: Any, depth: int = 0) -> str:
-    """Write a value as people write JSON5: no quotes around keys, and what is set of one detector on one line."""
+    """Return a value as people write JSON5: keys without quotes, and each detector on one line."""
     if not isinstance(value, dict):
         return json.dumps(value)
     fields = [f"{key}: {_json5(field, depth + 1)}" for key, field in value.items()]

@@ -1,4 +1,4 @@
-"""Which setting to take: a rule that needs one sentence, and prefers to leave good work alone."""
+"""Recommend a candidate by a rule that fits in one sentence and prefers to leave good work alone."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from wheelspin.replay.tuning._grid import STANDARD, Candidate
 __all__ = ["Recommendation", "Score", "Trial", "recommend"]
 
 _BY_LABELS = (
-    "of the settings that touch the fewest runs labelled ok, the one that stops most runs labelled loop, then warns in "
-    f"most; of equal ones the one nearest to `{STANDARD}`"
+    "of the settings that touch the fewest runs labelled ok, the one that stops the most runs labelled loop, then the "
+    f"one that warns in the most; ties go to the one nearest to `{STANDARD}`"
 )
 _BY_CALLS = (
-    f"without labels, of the settings that stop no run that `{STANDARD}` does not stop, the one that saves most calls; "
-    f"of equal ones the one nearest to `{STANDARD}`"
+    f"without labels, of the settings that stop no run that `{STANDARD}` does not stop, the one that saves the most "
+    f"calls; ties go to the one nearest to `{STANDARD}`"
 )
 
 
 class Score(NamedTuple):
-    """How one setting does by the user's labels; a run that is stopped is touched, too."""
+    """The score of a candidate by the user's labels; a run is touched if it is warned or stopped."""
 
     loops: int
     loops_touched: int
@@ -33,51 +33,56 @@ class Score(NamedTuple):
 
 @dataclass(slots=True)
 class Trial:
-    """What one setting would have made of the runs."""
+    """The results of one candidate."""
 
     candidate: Candidate
     warned: int = 0
-    """Runs that it warns in."""
+    """Number of runs with a warning."""
     stopped: int = 0
-    """Runs in which it blocks a call, or that it ends."""
+    """Number of runs in which a call is blocked, or that are ended."""
     beyond: int = 0
-    """Runs that it stops and `standard` does not."""
+    """Number of runs that it stops and `standard` does not."""
     saved_calls: int = 0
     saved_tokens: int = 0
     score: Score | None = None
-    """How it does by the labels, where there are any."""
+    """The score by the labels, if there are any."""
 
 
 class Recommendation(NamedTuple):
-    """A setting, and why."""
+    """A recommended candidate, and why."""
 
     candidate: Candidate
     reason: str
-    """Why this one, with figures."""
+    """The reason, with figures."""
     rule: str
-    """By which rule."""
+    """The rule that was applied."""
 
 
 def recommend(trials: Sequence[Trial]) -> Recommendation:
     """
-    Choose a setting.
+    Recommend a candidate.
 
     Args:
-        trials: All that were tried, the laxest first.
+        trials: The results of all candidates, the most lenient first.
 
     Returns:
-        With labels, of the settings that touch the fewest runs labelled ok (and then stop the fewest of them) the one
-        that stops most runs labelled loop, then warns in most. Without, of those that stop no run that `standard` does
-        not stop the one that saves most calls. Of equal ones the one nearest to `standard`, of two as near the laxer.
+        With labels: among the candidates that touch the fewest runs labelled ok, and then stop the fewest of them, the
+        one that stops the most runs labelled loop, then the one that warns in the most. Without labels: among the
+        candidates that stop no run that `standard` does not stop, the one that saves the most calls. Ties go to the
+        candidate nearest to `standard`, then to the more lenient one.
     """
-    home = next(place for place, trial in enumerate(trials) if trial.candidate.name == STANDARD)
-    scored = [(trial.score, abs(place - home), place) for place, trial in enumerate(trials) if trial.score is not None]
+    baseline = next(index for index, trial in enumerate(trials) if trial.candidate.name == STANDARD)
+    scored = [
+        (trial.score, abs(index - baseline), index) for index, trial in enumerate(trials) if trial.score is not None
+    ]
     if scored:
-        score, _, place = min(scored, key=lambda entry: (*_cost(entry[0]), *entry[1:]))
-        return Recommendation(trials[place].candidate, _by_labels(score), _BY_LABELS)
-    found = [(-trial.saved_calls, abs(place - home), place) for place, trial in enumerate(trials) if not trial.beyond]
+        score, _, index = min(scored, key=lambda entry: (*_cost(entry[0]), *entry[1:]))
+        return Recommendation(trials[index].candidate, _by_labels(score), _BY_LABELS)
+    found = [
+        (-trial.saved_calls, abs(index - baseline), index) for index, trial in enumerate(trials) if not trial.beyond
+    ]
     best = trials[min(found)[-1]]
-    return Recommendation(best.candidate, _by_calls(trials, best, trials[home]), _BY_CALLS)
+    return Recommendation(best.candidate, _by_calls(trials, best, trials[baseline]), _BY_CALLS)
 
 
 def _cost(score: Score) -> tuple[int, ...]:
@@ -107,5 +112,5 @@ def _by_calls(trials: Sequence[Trial], best: Trial, standard: Trial) -> str:
     if not any(trial.stopped for trial in trials):
         return "no setting stops anything in these runs"
     if not best.saved_calls:
-        return "it saves nothing in these runs, and what other settings stop nobody has judged"
-    return f"it saves {calls}, and no setting that stops only runs that it stops saves more"
+        return "it saves nothing in these runs, and the runs that other settings stop are not labelled"
+    return f"it saves {calls}, and no setting saves more without stopping further runs"

@@ -61,12 +61,12 @@ def _tallied(totals: Totals) -> list[str]:
 
 def _difference(console: Console, difference: Difference, names: list[str]) -> None:
     """Write the first thing that one side would have done and the other not."""
-    place = difference.place
-    console.print(f"  run {where(difference.left, place)}: {counted(difference.left.calls, 'call')}")
+    unit = difference.unit
+    console.print(f"  run {where(difference.left, unit)}: {counted(difference.left.calls, 'call')}")
     runs = difference.left, difference.right
-    rows = aligned(cells(seen, place) if seen else ("",) * 4 for seen in difference.parting)
+    rows = aligned(cells(seen, unit) if seen else ("",) * 4 for seen in difference.first_difference)
     width = max(map(len, names))
-    for name, run, seen, row in zip(names, runs, difference.parting, rows, strict=True):
-        nothing = "nothing more" if run.sightings else "nothing"
+    for name, run, seen, row in zip(names, runs, difference.first_difference, rows, strict=True):
+        nothing = "nothing more" if run.interventions else "nothing"
         did = f"{styled(seen.action)}  {escape(row)}" if seen else nothing
         console.print(f"    {escape(name.ljust(width))}  {did}")

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from wheelspin.core.advice import printable_name
 from wheelspin.core.events import Action
-from wheelspin.replay.engine import RunReport, Sighting
+from wheelspin.replay.engine import Intervention, RunReport
 from wheelspin.replay.summary import FileReport, Summary
 
 __all__ = [
@@ -50,19 +50,19 @@ def print_unread_in(console: Console, file: FileReport) -> None:
     for notice in file.notices:
         console.print(f"  note: {escape(notice)}")
     for problem in file.problems[:_PROBLEMS_SHOWN]:
-        console.print(f"  [yellow]not read[/yellow] {file.place} {problem.line}: {escape(problem.what)}")
+        console.print(f"  [yellow]not read[/yellow] {file.unit} {problem.line}: {escape(problem.what)}")
     if file.problem_count > _PROBLEMS_SHOWN:
-        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN:,} {file.place}s more")
+        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN:,} {file.unit}s more")
 
 
 def print_notes(console: Console, summary: Summary) -> None:
     """Write what the user should know, and what was not read."""
     for notice in summary.notices:
         console.print(f"note: {escape(notice)}")
-    if summary.passed_over:
-        count = counted(len(summary.passed_over), "file")
+    if summary.skipped_files:
+        count = counted(len(summary.skipped_files), "file")
         console.print(
-            f"passed over {count} that {'is no session' if len(summary.passed_over) == 1 else 'are no sessions'}"
+            f"passed over {count} that {'is no session' if len(summary.skipped_files) == 1 else 'are no sessions'}"
         )
     problems = sum(file.problem_count for file in summary.files)
     unread = [counted(len(summary.failures), "file")] if summary.failures else []
@@ -71,21 +71,21 @@ def print_notes(console: Console, summary: Summary) -> None:
         console.print(f"[yellow]not read[/yellow] {' and '.join(unread)}")
 
 
-def where(run: RunReport, place: str) -> str:
+def where(run: RunReport, unit: str) -> str:
     """Give which run it is and where it begins, as markup."""
     whose = f" of agent {run.agent}" if run.agent not in {None, "main"} else ""
     session = f" in session {run.session}" if run.session else ""
-    return escape(f"{run.run}{whose}{session}, from {place} {run.line}")
+    return escape(f"{run.run}{whose}{session}, from {unit} {run.line}")
 
 
-def cells(sighting: Sighting, place: str) -> tuple[str, ...]:
-    """Give a sighting in columns: its call, its place, its tool, what was seen."""
-    more = f" and {sighting.times - 1} more" if sighting.times > 1 else ""
+def cells(intervention: Intervention, unit: str) -> tuple[str, ...]:
+    """Give an intervention in columns: its call, its unit, its tool, what was seen."""
+    more = f" and {intervention.times - 1} more" if intervention.times > 1 else ""
     return (
-        f"call {sighting.call}{more}",
-        f"{place} {sighting.line}",
-        printable_name(sighting.tool),
-        f"{sighting.detector}: {sighting.count} of {sighting.threshold}",
+        f"call {intervention.call}{more}",
+        f"{unit} {intervention.line}",
+        printable_name(intervention.tool),
+        f"{intervention.detector}: {intervention.count} of {intervention.threshold}",
     )
 
 

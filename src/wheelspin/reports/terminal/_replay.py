@@ -1,4 +1,4 @@
-"""A replay: each file, in it each run with a sighting, and the sums."""
+"""A replay: each file, in it each run with an intervention, and the sums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["write"]
 
 
 def write(summary: Summary, out: TextIO) -> None:
-    """Write what a replay found: each file, in it each run with a sighting, and the sums."""
+    """Write what a replay found: each file, in it each run with an intervention, and the sums."""
     console = console_on(out)
     for file in summary.files:
         _file(console, file)
@@ -39,7 +39,7 @@ def _file(console: Console, file: FileReport) -> None:
     clean = sum(run.is_clean for run in file.runs)
     for run in file.runs:
         if not run.is_clean:
-            _run(console, run, file.place)
+            _run(console, run, file.unit)
     if clean and clean == len(file.runs):
         console.print("  [green]clean[/green]")
     elif clean:
@@ -47,11 +47,11 @@ def _file(console: Console, file: FileReport) -> None:
     console.print()
 
 
-def _run(console: Console, run: RunReport, place: str) -> None:
-    console.print(f"  run {where(run, place)}: {counted(run.calls, 'call')}")
-    rows = aligned(cells(sighting, place) for sighting in run.sightings)
-    for sighting, row in zip(run.sightings, rows, strict=True):
-        console.print(f"    {styled(sighting.action)}  {escape(row)}")
+def _run(console: Console, run: RunReport, unit: str) -> None:
+    console.print(f"  run {where(run, unit)}: {counted(run.calls, 'call')}")
+    rows = aligned(cells(intervention, unit) for intervention in run.interventions)
+    for intervention, row in zip(run.interventions, rows, strict=True):
+        console.print(f"    {styled(intervention.action)}  {escape(row)}")
     if run.blocks:
         tokens = f", {run.saved_tokens:,} of {run.tokens:,} tokens" if run.tokens else ""
         console.print(f"    saved {counted(run.blocks, 'call')}{tokens}")

@@ -74,8 +74,8 @@ def _all_borderline(console: Console, tuning: Tuning) -> None:
 
 def _borderline(line: Borderline, word: str | None) -> tuple[str, ...]:
     signs = "".join(_SIGNS[level] for level in line.levels)
-    _, *seen = cells(line.sighting, line.place)
-    return line.id, signs, f"call {line.sighting.call}", *seen, word or ""
+    _, *seen = cells(line.intervention, line.unit)
+    return line.id, signs, f"call {line.intervention.call}", *seen, word or ""
 
 
 def _next_step(tuning: Tuning) -> str:

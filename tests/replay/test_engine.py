@@ -48,15 +48,13 @@ def _played(events: Iterable[Event], **given_options: Any) -> list[RunReport]:
 
 
 def test_a_run_tells_where_the_guard_would_have_acted() -> None:
-    """Warning, block and abort, each with line, call, tool and limit; blocked calls in a row are one sighting."""
+    """Warning, block and abort, each with line, call, tool and limit; blocked calls in a row are one intervention."""
     (run,) = _played(_loop(10))
-    seen = [
-        (sighting.action, sighting.line, sighting.call, sighting.times, sighting.count) for sighting in run.sightings
-    ]
+    seen = [(each.action, each.line, each.call, each.times, each.count) for each in run.interventions]
 
     assert seen == [("warn", 7, 4, 1, 3), ("block", 11, 6, 3, 5), ("abort", 17, 9, 2, 8)]
-    assert {sighting.tool for sighting in run.sightings} == {"Read"}
-    assert [sighting.code for sighting in run.sightings] == [
+    assert {each.tool for each in run.interventions} == {"Read"}
+    assert [each.code for each in run.interventions] == [
         "generic_repeat",
         "generic_repeat",
         "global_circuit_breaker",
@@ -133,11 +131,11 @@ def test_the_loop_after_a_compaction_is_seen_at_its_outcome() -> None:
     """The line is that of the outcome that ended the run."""
     (run,) = _played([Compacted(1), *_loop(4, first=2)])
 
-    assert [(sighting.action, sighting.line, sighting.times) for sighting in run.sightings[-1:]] == [("abort", 7, 2)]
+    assert [(each.action, each.line, each.times) for each in run.interventions[-1:]] == [("abort", 7, 2)]
     assert run.ended == "compaction_loop_persisted"
 
 
-def test_sightings_of_calls_that_never_come_back_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interventions_of_calls_that_never_come_back_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped call waits for its outcome in the recording, but not for ever."""
     monkeypatch.setattr("wheelspin.replay.engine._MOST_STOPPED", 3)
     replay = Replay(settings=LOW)
@@ -162,7 +160,7 @@ class TestConfiguration:
     def test_each_agent_has_the_settings_of_its_block(self, agent: str | None, first: int | None) -> None:
         """An event without an agent is of `main`; an agent without a block has the global one."""
         runs = _played(_loop(6, agent_id=agent), config=config_from(self.CONFIG))
-        warned = [sighting.line for run in runs for sighting in run.sightings]
+        warned = [each.line for run in runs for each in run.interventions]
 
         assert (warned[0] if warned else None) == first
 
@@ -171,13 +169,13 @@ class TestConfiguration:
         """And for sub-agents that the configuration does not know."""
         (run,) = _played(_loop(6, agent_id=agent), config=config_from(self.CONFIG), agent="helper")
 
-        assert run.sightings[0].line == 9
+        assert run.interventions[0].line == 9
 
     def test_a_file_may_say_what_holds(self) -> None:
         """Unless the user does."""
         block = {"tools": {"loopDetection": {"enabled": True, "warningThreshold": 2}}}
         (run,) = _played([ConfigChanged(1, block), *_loop(3, first=2)], settings=Settings())
-        assert run.sightings[0].count == 2
+        assert run.interventions[0].count == 2
 
         (run,) = _played([ConfigChanged(1, block), *_loop(3, first=2)], config=config_from({}))
         assert run.is_clean

@@ -71,7 +71,7 @@ class TestBorderline:
             ("#2", (Action.ALLOW, Action.ALLOW, Action.BLOCK)),
             ("#4", (Action.ALLOW, Action.WARN, Action.BLOCK)),
         ]
-        assert [line.sighting.count for line in tuning.borderline] == [3, 10]
+        assert [line.intervention.count for line in tuning.borderline] == [3, 10]
         assert [(trial.warned, trial.stopped, trial.beyond) for trial in tuning.trials] == [
             (1, 1, 0),
             (2, 1, 0),
@@ -104,18 +104,18 @@ class TestLabels:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("", "it is no JSON: expecting value at line 1, column 1"),
-            ('{"a": "loop"', "it is no JSON: expecting ',' delimiter at line 1, column 13"),
-            ("[" * 100_000, "it is no JSON"),
-            ('["loop"]', "it is no JSON object"),
-            ("null", "it is no JSON object"),
+            ("", "it is not valid JSON: expecting value at line 1, column 1"),
+            ('{"a": "loop"', "it is not valid JSON: expecting ',' delimiter at line 1, column 13"),
+            ("[" * 100_000, "it is not valid JSON"),
+            ('["loop"]', "it is not a JSON object"),
+            ("null", "it is not a JSON object"),
             ('{"a": "lop"}', '`a`: found "lop", expected "loop", "ok" or null'),
             ('{"a": 3}', "`a`: found 3, expected"),
             ('{"a": {"loop": "ok"}}', "`a`: found an object, expected"),
             ('{"a": ["loop"]}', '`a`: found ["loop"], expected'),
-            ('{"a": "loop", "a": "ok"}', "`a`: found the id twice, expected it once; keep the one that holds"),
+            ('{"a": "loop", "a": "ok"}', "`a`: found the id twice, expected it once; keep the correct one"),
             ('{"a": "x", "b": "y"}', "2 faults"),
-            (b"\xff\xfe", "it is no JSON"),
+            (b"\xff\xfe", "it is not valid JSON"),
         ],
     )
     def test_a_fault_is_named_with_its_place_and_the_next_step(
@@ -183,7 +183,7 @@ class TestLabels:
         tuning.judge()
 
         assert tuning.summary.notices == (
-            f"{labels}: 6 ids are of no borderline run in these sessions: 1, 2, 3, 4, 5, …",
+            f"{labels}: 6 ids belong to no borderline run in these sessions: 1, 2, 3, 4, 5, …",
         )
         assert all(trial.score is None for trial in tuning.trials)
 
@@ -208,7 +208,7 @@ class TestRecommendation:
             pytest.param(
                 [("lax", 1, 0), ("standard", 1, 0), ("strict", 1, 0)],
                 "standard",
-                "it saves 1 call, and no setting that stops only runs that it stops saves more",
+                "it saves 1 call, and no setting saves more without stopping further runs",
                 id="of equal ones the standard",
             ),
             pytest.param(
@@ -220,7 +220,7 @@ class TestRecommendation:
             pytest.param(
                 [("lax", 0, 0), ("standard", 0, 0), ("strict", 9, 2)],
                 "standard",
-                "it saves nothing in these runs, and what other settings stop nobody has judged",
+                "it saves nothing in these runs, and the runs that other settings stop are not labelled",
                 id="what only others stop is left alone",
             ),
             pytest.param(

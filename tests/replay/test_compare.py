@@ -39,8 +39,8 @@ def test_a_file_that_is_too_large_to_be_held_is_read_for_each_guard(
     path = claude(tmp_path / "s.jsonl", steps)
     held = Comparison((LEFT, RIGHT))
     held.play(Recording(path))
-    monkeypatch.setattr("wheelspin.replay.recording._HELD", 0)
-    monkeypatch.setattr("wheelspin.transcripts.files._LINES_A_STEP", 1)
+    monkeypatch.setattr("wheelspin.replay.recording._LARGEST_KEPT", 0)
+    monkeypatch.setattr("wheelspin.transcripts.files._LINES_PER_REPORT", 1)
     read = Comparison((LEFT, RIGHT))
     moved: list[int] = []
     read.play(Recording(path, None, moved.append))
@@ -55,7 +55,7 @@ def test_a_place_that_cannot_be_read_counts_once(tmp_path: Path, monkeypatch: py
     """However often the file is read."""
     path = claude(tmp_path / "s.jsonl", "a" * 9)
     path.write_text(path.read_text() + "{broken\n")
-    monkeypatch.setattr("wheelspin.replay.recording._HELD", 0)
+    monkeypatch.setattr("wheelspin.replay.recording._LARGEST_KEPT", 0)
 
     assert Comparison((LEFT, RIGHT)).play(Recording(path)).problem_count == 1
 
