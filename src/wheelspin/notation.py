@@ -1,4 +1,4 @@
-"""The trajectory notation: calls and outcomes in a few signs, for cases, documentation and bug reports."""
+"""A short notation for sequences of calls and outcomes, used in test cases, documentation and bug reports."""
 
 from __future__ import annotations
 
@@ -16,30 +16,45 @@ from wheelspin.errors import NotationError
 __all__ = ["NOTATION", "Played", "play"]
 
 NOTATION = """\
-A trajectory is written in a few signs, with or without blanks between them:
+A trajectory is a sequence of moves. Spaces between moves are optional.
 
-  A1              call A gives result 1; calls are capital letters
-  A+              call A gives a result that it never gave before
-  A!  A!2         call A fails; it fails in another way
-  A-              somebody refuses call A
-  A%              call A fails since a service is down
-  A.              call A says that it is still running
-  A               call A; what came back is never told
-  a1  a!          the tool of call A, with arguments that it never had before
-  ?A  ?a          call A, and there is no such tool; a tool of a new name, and there is none
-  ~A1             A is a polling call
-  [A1 B1]         one message asks for these calls together, then their outcomes come
-  A1*20           the same twenty times over
-  (A1 B1)*10      the same two ten times over
-  |   |!          a compaction; one that fails
-  /               a new run
+Calls: a capital letter is one tool with one set of arguments, followed by the outcome.
+  A1          call A returns result 1; equal numbers are equal results
+  A+          call A returns a result that it has never returned before
+  A!  A!2     call A fails; it fails in another way (equal numbers are equal failures)
+  A-          call A is refused, by the user or by a policy
+  A%          call A fails because a service is down
+  A.          call A reports that its work is still running
+  A           call A, whose outcome stays unknown
+  a1  a!      a call of A's tool with arguments that it was never called with before
+
+Kinds of tools: a sign before the letter.
+  ~A1         A is a polling tool, which is meant to be called repeatedly
+  ?A          there is no tool A
+  ?a          there is no such tool; the model makes up a new name each time
+
+Groups and repetition:
+  A1*20       the same call 20 times
+  (A1 B1)*10  the same sequence 10 times
+  [A1 B1]     parallel calls: one message of the model makes both
+
+Between calls:
+  |           the context is compacted
+  |!          a compaction fails
+  /           a new run starts
+
+Examples:
+  A1*12           the same call with the same result, 12 times in a row
+  (A1 B1)*6       two calls that alternate without progress
+  (A! b1)*10      a call that keeps failing in the same way, with various other calls in between
+  A1*12 | A1*3    a loop that continues after a compaction
 """
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<call>(?P<mark>[?~]?)(?P<name>[A-Za-z])(?P<outcome>\+|-|%|\.|![0-9]*|[0-9]+)?)"
     r"|(?P<compaction>\|!?)|(?P<run>/)|(?P<open>[(\[])|(?P<close>[)\]]))(?:\*(?P<times>[0-9]+))?"
 )
-_MOST_MOVES = 100_000
+_MAX_MOVES = 100_000
 _PAIRS = {"(": ")", "[": "]"}
 
 
@@ -62,16 +77,16 @@ _Move = _Call | _Batch | _Sign
 
 
 class Played(NamedTuple):
-    """One move of a trajectory, and what the guard said to it."""
+    """One move of a trajectory, and the guard's verdicts on it."""
 
     token: str
-    """The move as it is written."""
+    """The move as it is written in the trajectory."""
     call: int | None
-    """Number of the call, counted from 1 over the whole trajectory; `None` for a compaction or a new run."""
+    """Number of the call, from 1 over the whole trajectory; `None` for a compaction or a new run."""
     verdict: Verdict | None
     """The verdict on the call before it ran."""
     after: Verdict | None
-    """The verdict on its outcome, where it ran."""
+    """The verdict on its outcome; `None` if it did not run."""
 
 
 def play(
@@ -81,15 +96,15 @@ def play(
     Play a trajectory through a guard.
 
     Args:
-        trajectory: The moves, in the notation of `NOTATION`.
-        settings: What holds; without them the detectors are on, with the documented thresholds.
-        detectors: What is asked, in this order.
+        trajectory: The moves, in the notation that `NOTATION` describes.
+        settings: The settings of the guard; by default the detectors are on, with the documented thresholds.
+        detectors: The detectors, in the order in which they are asked.
 
     Returns:
-        Each move, with the guard's verdicts.
+        The moves, each with the guard's verdicts.
 
     Raises:
-        NotationError: The trajectory cannot be read; it says where.
+        NotationError: The trajectory cannot be parsed; the message says where.
 
     Example:
         >>> [move.verdict.action.value for move in play("A1*21") if move.verdict.finding]
@@ -111,20 +126,20 @@ def _calls(move: _Move) -> list[_Call]:
 
 
 def _read(text: str) -> Iterator[_Move]:
-    """Read the notation into moves, with groups and repetitions written out."""
+    """Yield the moves of a trajectory, with groups and repetitions written out."""
     groups: list[tuple[str, int, list[_Move]]] = [("", 0, [])]
-    place = 0
+    position = 0
     text = text.rstrip()
-    while place < len(text):
-        match = _TOKEN.match(text, place)
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            at = place + len(text[place:]) - len(text[place:].lstrip())
-            raise NotationError(text, at, f"{text[at]!r} means nothing")
+            at = position + len(text[position:]) - len(text[position:].lstrip())
+            raise NotationError(text, at, f"{text[at]!r} has no meaning")
         moves = groups[-1][2]
         times = _times(match["times"])
         if match["open"]:
             if match["times"]:
-                raise NotationError(text, match.start("times"), "a repetition stands behind the bracket that closes")
+                raise NotationError(text, match.start("times"), "a repetition belongs after the closing bracket")
             groups.append((match["open"], match.start("open"), []))
         elif match["close"]:
             _close(groups, match["close"], times, text, match.start("close"))
@@ -132,42 +147,42 @@ def _read(text: str) -> Iterator[_Move]:
             moves += [_Call(match["call"], match["name"], match["outcome"] or "", match["mark"])] * times
         else:
             moves += [_Sign(match["compaction"] or "/")] * times
-        if len(groups[-1][2]) > _MOST_MOVES:
-            raise NotationError(text, place, f"these are more than {_MOST_MOVES} moves")
-        place = match.end()
+        if len(groups[-1][2]) > _MAX_MOVES:
+            raise NotationError(text, position, f"more than {_MAX_MOVES} moves")
+        position = match.end()
     if len(groups) > 1:
         raise NotationError(text, groups[-1][1], f"{groups[-1][0]!r} is never closed")
     if not groups[0][2]:
-        raise NotationError(text, 0, "there is no move")
+        raise NotationError(text, 0, "expected a move")
     yield from groups[0][2]
 
 
 def _times(digits: str | None) -> int:
-    """Read how often a move comes; a number that is beyond all bounds is cut to one that is just too large."""
+    """Return the number of repetitions; a number with too many digits becomes one that is just too large."""
     if digits is None:
         return 1
-    return int(digits) if len(digits) <= len(str(_MOST_MOVES)) else _MOST_MOVES + 1
+    return int(digits) if len(digits) <= len(str(_MAX_MOVES)) else _MAX_MOVES + 1
 
 
-def _close(groups: list[tuple[str, int, list[_Move]]], bracket: str, times: int, text: str, place: int) -> None:
+def _close(groups: list[tuple[str, int, list[_Move]]], bracket: str, times: int, text: str, position: int) -> None:
     opened, _, inside = groups.pop() if len(groups) > 1 else ("", 0, [])
     if _PAIRS.get(opened) != bracket:
-        raise NotationError(text, place, f"{bracket!r} closes nothing")
+        raise NotationError(text, position, f"{bracket!r} has no opening bracket")
     if opened == "[":
         inside = [_Batch([call for move in inside for call in _calls(move)])]
-    if len(inside) * times > _MOST_MOVES:
-        raise NotationError(text, place, f"these are more than {_MOST_MOVES} moves")
+    if len(inside) * times > _MAX_MOVES:
+        raise NotationError(text, position, f"more than {_MAX_MOVES} moves")
     groups[-1][2].extend(inside * times)
 
 
 class _Player:
-    """Feeds moves to a guard."""
+    """Feeds the moves of a trajectory to a guard."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
-        self._asked = 0
+        self._calls = 0
         self._messages = 0
-        self._new = 0
+        self._new_results = 0
 
     def play(self, moves: list[_Move]) -> Iterator[Played]:
         for move in moves:
@@ -179,24 +194,24 @@ class _Player:
                     self._guard.compacted(ok=move.token == "|")
                     yield Played(move.token, None, None, None)
                 case _:
-                    yield from self._together(_calls(move))
+                    yield from self._message(_calls(move))
 
-    def _together(self, calls: list[_Call]) -> list[Played]:
+    def _message(self, calls: list[_Call]) -> list[Played]:
         self._messages += 1
-        asked = [self._ask(call) for call in calls]
-        return [self._answer(played, call, tool_call) for (played, tool_call), call in zip(asked, calls, strict=True)]
+        played = [self._call(call) for call in calls]
+        return [self._return(move, call, tool_call) for (move, tool_call), call in zip(played, calls, strict=True)]
 
-    def _ask(self, call: _Call) -> tuple[Played, ToolCall]:
-        self._asked += 1
+    def _call(self, call: _Call) -> tuple[Played, ToolCall]:
+        self._calls += 1
         tool, arguments = call.name.upper(), {"call": call.name.upper()}
         if call.name.islower():
             if call.mark == "?":
-                tool = f"{tool}{self._asked}"
-            arguments["page"] = str(self._asked)
-        tool_call = ToolCall(tool, arguments, id=f"c{self._asked}", turn_id=f"m{self._messages}")
-        return Played(call.token, self._asked, self._guard.before(tool_call), None), tool_call
+                tool = f"{tool}{self._calls}"
+            arguments["page"] = str(self._calls)
+        tool_call = ToolCall(tool, arguments, id=f"c{self._calls}", turn_id=f"m{self._messages}")
+        return Played(call.token, self._calls, self._guard.before(tool_call), None), tool_call
 
-    def _answer(self, played: Played, call: _Call, tool_call: ToolCall) -> Played:
+    def _return(self, played: Played, call: _Call, tool_call: ToolCall) -> Played:
         if played.verdict is None or played.verdict.stops:
             return played
         return played._replace(after=self._guard.after(tool_call, self._outcome(call)))
@@ -216,7 +231,7 @@ class _Player:
             case ".":
                 return Outcome.result("status: running")
             case "+":
-                self._new += 1
-                return Outcome.result(f"this is new result {self._new}")
+                self._new_results += 1
+                return Outcome.result(f"this is new result {self._new_results}")
             case _:
                 return Outcome.result(f"this is result {call.outcome}")
