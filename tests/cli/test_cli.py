@@ -432,7 +432,7 @@ class TestExplain:
         with pytest.raises(SystemExit):
             main(["explain", "--help"])
 
-        assert "call A gives result 1" in capsys.readouterr().out
+        assert "call A returns result 1" in capsys.readouterr().out
 
 
 class TestProcess:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.hooks.base import Hook, HookEvent, advice_of
 from wheelspin.stores.base import Key
-from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
+from wheelspin.wire.opencode import OPENCODE_TOOLS, failure, outcome_of, requested
 from wheelspin.wire.texts import text_in
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ class OpenCode(Hook):
 
 
 def _call(payload: Mapping[str, Any], key: Key) -> ToolCall:
-    tool, arguments = asked(payload.get("tool"), payload.get("arguments"))
+    tool, arguments = requested(payload.get("tool"), payload.get("arguments"))
     return ToolCall(
         tool,
         arguments,

@@ -10,7 +10,7 @@ from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.transcripts.base import Compacted, Event, OpenCalls, Reader, TokensUsed, ToolReturned, UserMessage
 from wheelspin.transcripts.files import Head, TranscriptFile
 from wheelspin.wire.advice import outcome_without_advice
-from wheelspin.wire.opencode import OPENCODE_TOOLS, asked, failure, outcome_of
+from wheelspin.wire.opencode import OPENCODE_TOOLS, failure, outcome_of, requested
 from wheelspin.wire.texts import text_in
 from wheelspin.wire.usage import tokens_in
 
@@ -85,7 +85,7 @@ def _assistant_events(
         state = part.get("state")
         if part.get("type") != "tool" or not isinstance(state, dict):
             continue
-        tool, arguments = asked(part.get("tool"), state.get("input"))
+        tool, arguments = requested(part.get("tool"), state.get("input"))
         # Provider ids may repeat within a session; ids of parts do not.
         call = ToolCall(
             tool, arguments, id=text_in(part.get("id")) or text_in(part.get("callID")) or None, turn_id=turn

@@ -1,1 +1,1 @@
-"""Message formats that several hosts share: what in a message is a call, and what an outcome."""
+"""Message formats that several hosts share: how calls and outcomes are read from their messages."""

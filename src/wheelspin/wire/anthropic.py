@@ -12,12 +12,12 @@ from wheelspin.wire.usage import tokens_in
 __all__ = ["CALLS", "blocks_of", "content_of", "is_prompt", "outcome_of", "tokens_of", "tool_uses"]
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-"""Types of the blocks that ask for a call."""
+"""Types of blocks that contain a call."""
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the content blocks of a message; a text alone is one block."""
+    """Return the content blocks of a message; a plain text is one block."""
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -26,7 +26,7 @@ def blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def tool_uses(message: dict[str, Any], **ids: str | None) -> list[ToolCall]:
     """
-    Give the calls that a message of the assistant asks for.
+    Return the calls in a message of the assistant.
 
     Args:
         message: The message.
@@ -42,12 +42,12 @@ def tool_uses(message: dict[str, Any], **ids: str | None) -> list[ToolCall]:
 
 
 def content_of(block: dict[str, Any]) -> object:
-    """Give the content of a result block: a lone text block as its text, everything else as it is."""
+    """Return the content of a result block: a single text block as its text, everything else unchanged."""
     return lone_text(block.get("content"))
 
 
 def outcome_of(call: ToolCall, block: dict[str, Any]) -> Outcome:
-    """Give the outcome that a `tool_result` block of this call tells."""
+    """Return the outcome of a call from its `tool_result` block."""
     content = content_of(block)
     failed = block.get("is_error") is True
     if call.tool.strip().lower() in SHELL_TOOLS:
@@ -56,10 +56,10 @@ def outcome_of(call: ToolCall, block: dict[str, Any]) -> Outcome:
 
 
 def is_prompt(blocks: list[dict[str, Any]]) -> bool:
-    """Tell whether the blocks of a message of the user are a prompt: they say something, and bring no results."""
+    """Return whether a message of the user with these blocks is a prompt: it has content and no tool results."""
     return bool(blocks) and not any(str(block.get("type")).endswith("tool_result") for block in blocks)
 
 
 def tokens_of(usage: object) -> int:
-    """Give all tokens of a usage record: what was read, cached or not, and what was written."""
+    """Return the total tokens of a usage record: input, cached or not, and output."""
     return tokens_in(usage, _USAGE)

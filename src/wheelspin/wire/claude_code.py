@@ -1,7 +1,7 @@
 """
-Calls and results of Claude Code, as it tells them to hooks and as it writes them down.
+Calls and results of Claude Code, as hooks receive them and as sessions record them.
 
-An image in a result is put into a file, whose name, another each time, stands behind it as a text.
+Claude Code stores an image of a result in a file and adds the file's name, which is always different, as a text.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ CLAUDE_TOOLS = TOOLS.extended(
     polls=["TaskOutput", "BashOutput", "AgentOutputTool"],
     plans=["TodoWrite"],
 )
-"""What is known about its tools. The free-text `description` of a `Bash` call is worded anew each time."""
+"""What is known about its tools. The free-text `description` of a `Bash` call is ignored, as its wording varies."""
 DENIED = ("The user doesn't want to proceed with this tool use", "Permission to use ", "[Request interrupted by user")
-"""How begins what it says of a call that the user refused."""
+"""How the result of a call begins that the user refused."""
 _FILE = "[Image: source: "
 
 
 def shown_of(content: object) -> object:
     """
-    Give what a result shows: blocks without the names of the files that images were put into, a lone text as a text.
+    Return the content of a result without the names of image files; a single text block becomes its text.
 
     Example:
         >>> image = {"type": "image", "source": {"data": "AA=="}}

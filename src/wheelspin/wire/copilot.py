@@ -1,8 +1,8 @@
 """
-Calls and results of GitHub Copilot CLI, as it tells them to hooks and as it writes them down.
+Calls and results of GitHub Copilot CLI, as hooks receive them and as sessions record them.
 
-What a shell command printed ends with a note: its exit code, and the number of a shell, which counts up. What is too
-long stands under the name of a file that holds all of it, which is another each time.
+The output of a shell command ends with a note of its exit code and the number of its shell, which counts up. Output
+that is too long is stored in a file, whose name is always different.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ COPILOT_TOOLS = TOOLS.extended(
 )
 """What is known about its tools."""
 NO_PROMPT = ("<system_notification>", "You have not yet marked the task as complete using the task_complete tool.")
-"""How begins what it says to the model in place of the user."""
+"""How messages begin that Copilot writes on behalf of the user."""
 REFUSED = ("rejected", "denied")
-"""What it calls a call that somebody refused."""
+"""Result types of calls that somebody refused."""
 _FAILED = ("failure", "timeout")
 _TOO_LARGE = "Output too large to read at once ("
 
 
 def outcome_of(tool: str, shown: object, kind: object = "success") -> Outcome:
     r"""
-    Give the outcome of a call.
+    Return the outcome of a call.
 
     Args:
-        tool: The tool's name, as the model knows it.
+        tool: Name of the tool, as the model knows it.
         shown: What the model was shown.
-        kind: What the host calls it.
+        kind: The host's result type.
 
     Example:
         >>> outcome_of("bash", "1 failing\n<shellId: 7 completed with exit code 3>").value["exitCode"]
         3
     """
-    shown = _without_place(shown) if isinstance(shown, str) else shown
+    shown = _without_file_name(shown) if isinstance(shown, str) else shown
     if kind in REFUSED:
         return Outcome.denied(shown)
     if kind in _FAILED:
@@ -59,7 +59,7 @@ def outcome_of(tool: str, shown: object, kind: object = "success") -> Outcome:
 
 
 def _of_shell(shown: str) -> Outcome:
-    """Give the outcome of a command, without the note."""
+    """Return the outcome of a command, without the note at its end."""
     start = max(shown.rfind("<shellId: "), shown.rfind("<command "))
     if start < 0 or not shown.endswith(">"):
         return shell_outcome(shown)
@@ -72,8 +72,8 @@ def _of_shell(shown: str) -> Outcome:
     return shell_outcome(shown)
 
 
-def _without_place(text: str) -> str:
-    """Give a text without the name of the file that all of it is in."""
+def _without_file_name(text: str) -> str:
+    """Return a text without the name of the file that contains the full output."""
     if not text.startswith(_TOO_LARGE):
         return text
     first, line, rest = text.partition("\n")

@@ -1,10 +1,10 @@
 """
-Calls and results as Gemini CLI writes them, and Qwen Code, which came of it.
+Calls and results of Gemini CLI, and of Qwen Code, which is derived from it.
 
-What a tool brought from outside stands in a frame; what is too long stands under the name of a file that holds all of
-it. What a shell command printed has labels around it: what it was, its exit code, and the number of its process. The
-names of such files and the numbers of processes are others each time. An argument of every tool says when a call may
-run, and nothing of what it does.
+Output from outside sources is framed. Output that is too long is stored in a file and shown in part, below the file's
+name. The output of a shell command has labels around it: the command, its exit code and its process number. File names
+and process numbers are always different. Every tool has an argument that says when a call may run, which has no
+influence on what the call does.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _BACKGROUND = ("Command moved to background (PID: ", "Command is running in back
 _TIMED_OUT = ("Command was automatically cancelled because it exceeded the timeout", "Command timed out after ")
 _CANCELLED = "Command was cancelled by user before it could complete."
 _LABELS = ("Process Group PGID", "Background PIDs", "Signal", "Exit Code", "Error")
-"""What stands after the output, the last first."""
+"""Labels after the output, from the last to the first."""
 _PROCESSES = frozenset({"Process Group PGID", "Background PIDs"})
 _NOTHING = frozenset({"(none)", "(empty)"})
 
 
 def arguments_of(given: Any) -> Any:
-    """Give the arguments of a call without the one that says when it may run."""
+    """Return the arguments of a call without the one that says when it may run."""
     if not isinstance(given, dict) or "wait_for_previous" not in given:
         return given
     return {name: value for name, value in given.items() if name != "wait_for_previous"}
@@ -47,7 +47,7 @@ def arguments_of(given: Any) -> Any:
 
 def unframed(text: str) -> str:
     r"""
-    Give what a tool said, without the frame, or of what is too long the part that is shown.
+    Return output without its frame; of output that is too long, return the part that is shown.
 
     Example:
         >>> unframed("<untrusted_context>\npong\n</untrusted_context>")
@@ -61,12 +61,12 @@ def unframed(text: str) -> str:
 
 def command_outcome(shown: str, command: object = None, *, failed: bool = False) -> Outcome:
     r"""
-    Give the outcome of a shell command.
+    Return the outcome of a shell command.
 
     Args:
         shown: What the model was shown, without the frame.
-        command: The command, which Qwen Code repeats.
-        failed: Whether the host calls it a failure.
+        command: The command, which Qwen Code repeats in the output.
+        failed: Whether the host reports a failure.
 
     Example:
         >>> command_outcome("Output: 1 failing\nExit Code: 3\nProcess Group PGID: 512").value["exitCode"]
@@ -93,7 +93,7 @@ def command_outcome(shown: str, command: object = None, *, failed: bool = False)
 
 
 def _without_labels(text: str) -> tuple[str, dict[str, str]]:
-    """Give what a command printed, and the labels that say something of it."""
+    """Return the output of a command, and those of its labels that carry information."""
     if text.startswith("Directory: "):
         text = text.partition("\n")[2]
     if not text.startswith("Output: "):
@@ -105,5 +105,5 @@ def _without_labels(text: str) -> tuple[str, dict[str, str]]:
             text = before
             labels[label] = value
     text = text.removeprefix("Output: ")
-    said = {name: value for name, value in labels.items() if value not in _NOTHING and name not in _PROCESSES}
-    return "" if text in _NOTHING else text, said
+    informative = {name: value for name, value in labels.items() if value not in _NOTHING and name not in _PROCESSES}
+    return "" if text in _NOTHING else text, informative

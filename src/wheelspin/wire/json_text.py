@@ -1,4 +1,4 @@
-"""JSON as agents write it: with values that the standard forbids, and text that is not JSON at all."""
+"""JSON as agents write it, including values that the standard forbids."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from orjson import JSONDecodeError, loads
 __all__ = ["NOT_JSON", "parsed"]
 
 NOT_JSON = object()
-"""What `parsed` returns for text that is not JSON."""
+"""Result of `parsed` for text that is not valid JSON."""
 
 
 def parsed(data: bytes | str) -> Any:
     """
-    Decode JSON, including the NaN and lone surrogates that orjson refuses.
+    Parse JSON, including NaN and lone surrogates, which orjson rejects.
 
     Args:
         data: The text.
 
     Returns:
-        The value, or `NOT_JSON`.
+        The value; `NOT_JSON` if the text is not valid JSON.
     """
     try:
         return loads(data)

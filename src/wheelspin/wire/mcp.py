@@ -1,4 +1,4 @@
-"""MCP: results of tools, and the schemas that they are held to."""
+"""MCP: results of tools, and the schemas of their structured content."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from wheelspin.core.events import Outcome
+from wheelspin.wire.advice import KEY
 
-__all__ = ["KEY", "advised", "outcome_of", "refusal", "widened"]
+__all__ = ["advised", "outcome_of", "refusal", "widened"]
 
-KEY = "wheelspin"
-"""Where an advice stands in structured content."""
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLOSED = frozenset(
     {
@@ -18,20 +17,20 @@ _CLOSED = frozenset(
         *("dependentSchemas", "patternProperties", "propertyNames", "maxProperties", "unevaluatedProperties"),
     }
 )
-"""Keys of a schema of objects in which one more property may be wrong."""
+"""Keys with which an object schema may reject an additional property."""
 _MEASURED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "const", "enum", "pattern", "format", "maxLength"})
-"""Keys of a schema of texts in which a longer text may be wrong."""
+"""Keys with which a string schema may reject a longer text."""
 
 
 def outcome_of(result: Mapping[str, Any]) -> Outcome | None:
     """
-    Give the outcome that a result of `tools/call` tells.
+    Return the outcome of a result of `tools/call`.
 
     Args:
-        result: The result, as it is on the wire. What is under `_meta` does not count.
+        result: The result as it is on the wire. Its `_meta` is not part of the outcome.
 
     Returns:
-        The outcome; `None` where it is none yet: the server asks the client for input, or goes on as a task.
+        The outcome; `None` if there is none yet because the server asks for input or continues as a task.
 
     Example:
         >>> outcome_of({"content": [{"type": "text", "text": "found"}]}).value
@@ -40,16 +39,16 @@ def outcome_of(result: Mapping[str, Any]) -> Outcome | None:
     content, structured = result.get("content"), result.get("structuredContent")
     if result.get("resultType", "complete") != "complete" or (content is None and structured is None):
         return None
-    said = _text_of(content)
+    shown = _text_of(content)
     if result.get("isError") is True:
-        return Outcome.error(said if structured is None else {"content": said, "structuredContent": structured})
+        return Outcome.error(shown if structured is None else {"content": shown, "structuredContent": structured})
     if structured is not None:
-        return Outcome.result({"content": said, "structuredContent": structured})
-    return Outcome.result(said if isinstance(said, str) else {"content": said})
+        return Outcome.result({"content": shown, "structuredContent": structured})
+    return Outcome.result(shown if isinstance(shown, str) else {"content": shown})
 
 
 def _text_of(content: Any) -> Any:
-    """Give a lone block of text as its text, all else as it is."""
+    """Return a single text block as its text, everything else unchanged."""
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
         only = content[0]
         if only.get("type") == "text":
@@ -59,11 +58,12 @@ def _text_of(content: Any) -> Any:
 
 def refusal(advice: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Give the result of a call that must not run.
+    Return the result of a blocked call.
 
     Args:
         advice: The advice.
-        params: The call's parameters: since 2026-07-28 they tell the protocol's version, and results say their type.
+        params: The parameters of the call. From protocol version 2026-07-28 they contain the version, and results
+            have a type.
 
     Example:
         >>> refusal("Stop.", {"name": "read"})
@@ -76,10 +76,10 @@ def refusal(advice: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def advised(result: Mapping[str, Any], advice: str) -> dict[str, Any]:
     """
-    Give a result with an advice: in a block of its own, and in the structured content, which some clients show alone.
+    Return a result with advice in a block of its own and in the structured content, which some clients show alone.
 
     Args:
-        result: The result, as it is on the wire.
+        result: The result as it is on the wire.
         advice: The advice.
 
     Example:
@@ -99,14 +99,14 @@ def advised(result: Mapping[str, Any], advice: str) -> dict[str, Any]:
 
 def widened(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """
-    Give a schema of structured content that an advice fits into, too.
+    Return a schema of structured content that also allows advice.
 
     Args:
         schema: The schema that the server declares.
 
     Returns:
-        The schema, with one more property if it is of objects; `None` where that cannot be told to be right: then the
-        tool is to declare none, since clients refuse what does not fit.
+        The schema, with an additional property if it describes objects; `None` if it may reject advice. The tool must
+        then declare no schema, since clients reject content that does not match.
 
     Example:
         >>> widened({"type": "object", "properties": {}, "additionalProperties": False})["properties"]

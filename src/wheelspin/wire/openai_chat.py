@@ -15,7 +15,7 @@ __all__ = ["decoded", "outcome_of", "tokens_of", "tool_calls"]
 
 
 def decoded(arguments: object) -> object:
-    """Give arguments as values: they come as JSON text; text that is none stays as it is, and counts as it is."""
+    """Return arguments, which are JSON text, as values; text that is not valid JSON is returned unchanged."""
     if type(arguments) is not str:
         return arguments
     value = parsed(arguments)
@@ -24,7 +24,7 @@ def decoded(arguments: object) -> object:
 
 def tool_calls(message: dict[str, Any], **ids: str | None) -> Iterator[ToolCall]:
     """
-    Give the calls that a message of the assistant asks for, the one of the older form `function_call` included.
+    Yield the calls in a message of the assistant, including one in the older form `function_call`.
 
     Args:
         message: The message.
@@ -53,7 +53,7 @@ def _call(function: dict[str, Any], call_id: object, ids: dict[str, str | None])
 
 
 def outcome_of(call: ToolCall, message: dict[str, Any]) -> Outcome:
-    """Give the outcome that a message of the role `tool` tells. The format has no flag for errors."""
+    """Return the outcome of a call from its message of the role `tool`. The format does not flag errors."""
     content = message.get("content")
     if says_unknown_tool((call.tool,), content):
         return Outcome.unknown_tool(content)
@@ -63,5 +63,5 @@ def outcome_of(call: ToolCall, message: dict[str, Any]) -> Outcome:
 
 
 def tokens_of(usage: object) -> int:
-    """Give all tokens of a usage record."""
+    """Return the total tokens of a usage record."""
     return tokens_in(usage, ("prompt_tokens", "completion_tokens"), "total_tokens")

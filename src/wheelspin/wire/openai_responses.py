@@ -1,8 +1,8 @@
 """
-OpenAI's responses: items that are calls, and items that are their outputs.
+OpenAI's responses: items with calls, and items with their outputs.
 
-Codex is the agent that speaks it most, and writes a header of its own above what a tool gave: chunk id, wall time and
-token count do not count.
+Codex, the most common agent with this format, puts a header above the output of a tool. The chunk id, wall time and
+token count in it are not part of the outcome.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from wheelspin.wire.shell import SHELL_TOOLS, shell_outcome
 __all__ = ["CALLS", "OUTPUTS", "call_of", "is_prompt", "outcome_of"]
 
 _SHELLS = (SHELL_TOOLS - {"exec"}) | {"exec_command", "write_stdin", "shell_command", "local_shell", "container.exec"}
-"""Codex's `exec` runs no command but a script."""
+"""Shell tools. Codex's `exec` is not among them, as it runs scripts of its code mode."""
 CALLS = ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "mcp_call")
-"""Types of the items that ask for a call."""
+"""Types of items that contain a call."""
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "tool_search_output")
-"""Types of the items that say what came back from one."""
+"""Types of items that contain the output of a call."""
 _NAMES = {"local_shell_call": "local_shell", "tool_search_call": "tool_search"}
 _HEADER = re.compile(
     r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines): ?[^\n]*\n"
@@ -47,7 +47,7 @@ _NO_PROMPT = (
 
 def call_of(item: dict[str, Any], **ids: str | None) -> ToolCall:
     """
-    Give the call that an item of one of the types in `CALLS` asks for.
+    Return the call of an item whose type is in `CALLS`.
 
     Args:
         item: The item.
@@ -57,7 +57,7 @@ def call_of(item: dict[str, Any], **ids: str | None) -> ToolCall:
     name = _NAMES.get(item["type"]) or item.get("name")
     arguments = next((item[key] for key in ("arguments", "input", "action") if key in item), None)
     space = item.get("namespace")
-    # A tool of MCP has the name that Codex's hooks call it by.
+    # Use the name of an MCP tool that Codex's hooks use.
     joint = "__" if isinstance(space, str) and space.startswith("mcp__") else "."
     return ToolCall(
         f"{space}{joint}{name}" if isinstance(space, str) and space else str(name or ""),
@@ -68,7 +68,7 @@ def call_of(item: dict[str, Any], **ids: str | None) -> ToolCall:
 
 
 def outcome_of(call: ToolCall, item: dict[str, Any]) -> Outcome:
-    """Give the outcome that an item of one of the types in `OUTPUTS` tells. The format has no flag for errors."""
+    """Return the outcome of a call from an item whose type is in `OUTPUTS`. The format does not flag errors."""
     output = item.get("output", item.get("tools"))
     if call.tool.rsplit(".", 1)[-1] not in _SHELLS and call.tool not in _SHELLS:
         text = _text(output)
@@ -84,7 +84,7 @@ def outcome_of(call: ToolCall, item: dict[str, Any]) -> Outcome:
 
 
 def is_prompt(item: dict[str, Any]) -> bool:
-    """Tell whether an item is a prompt of the user: not what Codex says in the user's name."""
+    """Return whether an item is a prompt of the user, and not a message that Codex writes on behalf of the user."""
     if item.get("role") != "user":
         return False
     content = item.get("content")
@@ -93,7 +93,7 @@ def is_prompt(item: dict[str, Any]) -> bool:
 
 
 def _shell(output: object) -> Outcome:
-    """Give the outcome of a command whose text begins with a header of Codex's own."""
+    """Return the outcome of a command, without Codex's header."""
     header = _HEADER.match(output) if isinstance(output, str) else None
     if header is None or not isinstance(output, str):
         return shell_outcome(output)
@@ -105,7 +105,7 @@ def _shell(output: object) -> Outcome:
 
 
 def _plain(shown: object) -> Outcome:
-    """Give the outcome of a tool that is no shell: a patch, a script of the code mode, a tool of MCP, any other."""
+    """Return the outcome of a tool other than a shell, such as a patch, a code mode script or an MCP tool."""
     first, *others = shown if isinstance(shown, list) and shown else [shown]
     head = _PREAMBLE.match(first) if isinstance(first, str) else None
     if head is None or not isinstance(first, str):
@@ -119,7 +119,7 @@ def _plain(shown: object) -> Outcome:
 
 
 def _text(output: object) -> object:
-    """Give the text of an output: that is a text, a text item, or a list of items; other items count as they are."""
+    """Return the text of an output, which is a text, a text item or a list of items; other items stay unchanged."""
     if isinstance(output, dict) and "content" in output:
         return _text(output["content"])
     if isinstance(output, dict) and isinstance(output.get("text"), str):

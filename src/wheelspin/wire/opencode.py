@@ -1,9 +1,9 @@
 """
-Calls and results of opencode, as its plugins are told of them and as it writes them down.
+Calls and results of opencode, as its plugins receive them and as sessions record them.
 
-A call of a tool that is not there, or with arguments that are no JSON, is run as one of the tool `invalid`, which has
-the name that was asked for and the reason. What is in a result's metadata under some keys is in its output too, and is
-another with each call.
+A call of an unknown tool, or with arguments that are not valid JSON, is run as a call of the tool `invalid`, which
+receives the requested name and the reason. Some values in a result's metadata also occur in its output, and are
+different with each call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["OPENCODE_TOOLS", "asked", "failure", "outcome_of"]
+__all__ = ["OPENCODE_TOOLS", "failure", "outcome_of", "requested"]
 
 OPENCODE_TOOLS = TOOLS.extended(ignored={"bash": ["description"], "task": ["description"]}, plans=["todowrite"])
 """What is known about its tools."""
@@ -30,15 +30,15 @@ _INTERRUPTED = "Tool execution aborted"
 _INVALID = "invalid"
 _MISSING = "The arguments provided to the tool are invalid: Model tried to call unavailable tool "
 _SUBAGENT = "Subagent failed (task_id: "
-_ANEW = ("outputPath", "sessionId")
+_CHANGING_KEYS = ("outputPath", "sessionId")
 
 
-def asked(tool: object, arguments: Any) -> tuple[str, Any]:
+def requested(tool: object, arguments: Any) -> tuple[str, Any]:
     """
-    Give the tool and the arguments of a call: of one that was not understood the name that was asked for, and why.
+    Return the tool and the arguments of a call; for an invalid call, the requested tool and the error.
 
     Example:
-        >>> asked("invalid", {"tool": "fly", "error": "no such tool"})
+        >>> requested("invalid", {"tool": "fly", "error": "no such tool"})
         ('fly', {'error': 'no such tool'})
     """
     name = text_in(tool)
@@ -48,18 +48,18 @@ def asked(tool: object, arguments: Any) -> tuple[str, Any]:
 
 
 def outcome_of(tool: object, result: Mapping[str, Any]) -> Outcome:
-    """Give the outcome of a call of a tool, as opencode names it, that brought a result."""
-    shown, found = _shown(result), result.get("metadata")
+    """Return the outcome of a call with a result; the tool has the name that opencode uses."""
+    shown, metadata = _shown(result), result.get("metadata")
     if tool == _INVALID:
         return Outcome.unknown_tool(shown) if text_in(shown).startswith(_MISSING) else Outcome.error(shown)
-    if text_in(tool).strip().lower() in SHELL_TOOLS and isinstance(found, dict) and "exit" in found:
-        code = found["exit"]
+    if text_in(tool).strip().lower() in SHELL_TOOLS and isinstance(metadata, dict) and "exit" in metadata:
+        code = metadata["exit"]
         return shell_outcome(shown, failed=code != 0, exit_code=code if type(code) is int else None)
     return Outcome.result(shown)
 
 
 def failure(error: str) -> Outcome:
-    """Give the outcome of a call that brought an error; that of a sub-agent begins with the session it was."""
+    """Return the outcome of a call with an error; the error of a sub-agent begins with its session id."""
     if error.startswith(_DENIED):
         return Outcome.denied(error)
     if error == _INTERRUPTED:
@@ -68,16 +68,16 @@ def failure(error: str) -> Outcome:
 
 
 def _shown(result: Mapping[str, Any]) -> Any:
-    """Give what the model is shown, without what is another each time; an MCP server's result is its content."""
+    """Return what the model is shown, without changing values; for an MCP tool, the content of its result."""
     content = result.get("content")
     if isinstance(content, list):
         texts = [block.get("text") for block in content if isinstance(block, dict)]
         plain = [text for text in texts if isinstance(text, str)]
         return "\n\n".join(plain) if len(plain) == len(content) else content
-    shown, found = text_in(result.get("output")), result.get("metadata")
-    if isinstance(found, dict):
-        for own in filter(None, [text_in(found.get(key)) for key in _ANEW]):
-            shown = shown.replace(own, "")
+    shown, metadata = text_in(result.get("output")), result.get("metadata")
+    if isinstance(metadata, dict):
+        for value in filter(None, [text_in(metadata.get(key)) for key in _CHANGING_KEYS]):
+            shown = shown.replace(value, "")
     attached = result.get("attachments")
     files = [file for file in attached if isinstance(file, dict)] if isinstance(attached, list) else []
     return [shown, *([file.get("mime"), file.get("url")] for file in files)] if files else shown

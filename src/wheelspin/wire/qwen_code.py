@@ -1,4 +1,4 @@
-"""What Qwen Code's hooks and its sessions have in common: results of calls, as the parts that the model is shown."""
+"""Results of Qwen Code's calls, in hooks and in sessions: the parts that the model is shown."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ UNKNOWN = "tool_not_registered"
 
 def outcome_of(call: ToolCall, parts: Any, status: str, kind: str = "") -> Outcome:
     """
-    Give an outcome from what the model is shown, and from what the host says of it.
+    Return the outcome of a call from what the model is shown and from the host's status.
 
     Args:
         call: The call.
         parts: What the model is shown.
         status: `success`, `error` or `cancelled`.
-        kind: What sort of error it was.
+        kind: Type of the error.
     """
     shown = _shown(parts)
     if kind == UNKNOWN:
@@ -47,20 +47,20 @@ def outcome_of(call: ToolCall, parts: Any, status: str, kind: str = "") -> Outco
 
 
 def _shown(parts: Any) -> Any:
-    """Give a text, where there is nothing but one; else the parts, without the id of the call, which is in each."""
+    """Return a single text, or else the parts without the id of the call."""
     if not isinstance(parts, list):
         return parts
     if len(parts) == 1 and isinstance(parts[0], dict):
         answer = parts[0].get("functionResponse")
-        said = answer.get("response") if isinstance(answer, dict) and "parts" not in answer else None
-        if isinstance(said, dict) and len(said) == 1:
-            text = said.get("output", said.get("error"))
+        response = answer.get("response") if isinstance(answer, dict) and "parts" not in answer else None
+        if isinstance(response, dict) and len(response) == 1:
+            text = response.get("output", response.get("error"))
             if isinstance(text, str):
                 return unframed(text)
-    return [_unnamed(part) for part in parts]
+    return [_without_id(part) for part in parts]
 
 
-def _unnamed(part: Any) -> Any:
+def _without_id(part: Any) -> Any:
     answer = part.get("functionResponse") if isinstance(part, dict) else None
     if not isinstance(answer, dict):
         return part

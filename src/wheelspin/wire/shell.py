@@ -1,4 +1,4 @@
-"""Results of shell tools that hosts give as one text, as the outcome of a shell command (SPEC 4.2, rule 3)."""
+"""Outcomes of shell tools whose results are a single text (SPEC 4.2, rule 3)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SHELL_TOOLS = frozenset(
         "terminal",
     }
 )
-"""Names under which tools that run a shell command are commonly offered, in lower case."""
+"""Common names of tools that run shell commands, in lower case."""
 
 
 def shell_outcome(text: object, *, failed: bool = False, exit_code: int | None = None) -> Outcome:
     """
-    Give the outcome of a command of which only the text is known.
+    Return the outcome of a command of which only the text is known.
 
     Args:
         text: What the model was shown.
-        failed: Whether the host calls it a failure.
-        exit_code: The exit code, where the host tells it.
+        failed: Whether the host reports a failure.
+        exit_code: The exit code, if the host reports it.
     """
     return Outcome.shell(text, status="failed" if failed else "completed", exit_code=exit_code)

@@ -1,4 +1,4 @@
-"""What a turn cost: every provider tells it under names of its own."""
+"""Token usage of a turn, which every provider records under different keys."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ __all__ = ["tokens_in"]
 
 def tokens_in(usage: object, counts: tuple[str, ...], total: str | None = None) -> int:
     """
-    Give all tokens of a usage record; 0 where it is none.
+    Return the total tokens of a usage record; 0 if it is not one.
 
     Args:
         usage: The record.
-        counts: Keys of the parts that are added up where there is no total.
-        total: Key of the total, where the provider tells one.
+        counts: Keys of the counts to add up if there is no total.
+        total: Key of the total, if the provider records one.
     """
     if type(usage) is not dict:
         return 0
-    if total is not None and type(told := usage.get(total)) is int:
-        return told
+    if total is not None and type(recorded := usage.get(total)) is int:
+        return recorded
     tokens = 0
     for key in counts:
         count = usage.get(key)
