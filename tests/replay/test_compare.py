@@ -1,4 +1,4 @@
-"""The comparison of two configurations, and how a recorded session is shown to several guards."""
+"""Comparing two configurations, and replaying a recorded session under several guards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RIGHT = Side("right", _config(warningThreshold=3, criticalThreshold=5))
 
 
 def test_files_come_without_their_runs(tmp_path: Path) -> None:
-    """So that any number of them can be compared; the runs that differ are kept."""
+    """The comparison keeps only the runs that differ, so that it can read any number of files."""
     comparison = Comparison((LEFT, RIGHT))
     file = comparison.play(Recording(claude(tmp_path / "s.jsonl", "/".join(["." * 9] * 20 + ["a" * 9]))))
 
@@ -35,7 +35,7 @@ def test_files_come_without_their_runs(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_to_be_held_is_read_for_each_guard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: str
 ) -> None:
-    """What is found is the same, and the bar goes once from end to end."""
+    """The result is the same, and the progress goes from start to end once."""
     path = claude(tmp_path / "s.jsonl", steps)
     held = Comparison((LEFT, RIGHT))
     held.play(Recording(path))
@@ -52,7 +52,7 @@ def test_a_file_that_is_too_large_to_be_held_is_read_for_each_guard(
 
 
 def test_a_place_that_cannot_be_read_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the file is read."""
+    """A problem is counted once, however often the file is read."""
     path = claude(tmp_path / "s.jsonl", "a" * 9)
     path.write_text(path.read_text() + "{broken\n")
     monkeypatch.setattr("wheelspin.replay.recording._LARGEST_KEPT", 0)
@@ -61,7 +61,7 @@ def test_a_place_that_cannot_be_read_counts_once(tmp_path: Path, monkeypatch: py
 
 
 def test_sides_with_equal_settings_never_differ(tmp_path: Path) -> None:
-    """Although each has a guard of its own."""
+    """Two guards with equal settings find no difference."""
     comparison = Comparison((RIGHT, RIGHT))
     comparison.play(Recording(claude(tmp_path / "s.jsonl", "/".join(["a" * 40, "ab" * 20, "." * 9]))))
 
@@ -71,7 +71,7 @@ def test_sides_with_equal_settings_never_differ(tmp_path: Path) -> None:
 
 
 def test_a_wrong_configuration_in_the_file_is_an_error_of_the_file(tmp_path: Path) -> None:
-    """It holds where no other is given."""
+    """The configuration in a file applies only on a side without one of its own."""
     wrong = {"type": "config", "tools": {"loopDetection": {"enabled": 1}}}
     path = events(tmp_path / "e.jsonl", "aaa", wrong)
 
@@ -81,7 +81,7 @@ def test_a_wrong_configuration_in_the_file_is_an_error_of_the_file(tmp_path: Pat
 
 
 def test_a_run_that_only_one_side_counts_stands_for_itself(tmp_path: Path) -> None:
-    """A configuration in the file begins the count of runs anew, where it holds."""
+    """A configuration in the file restarts the numbering of runs on the side where it applies."""
     config = {"type": "config", "tools": {"loopDetection": {"enabled": True, "warningThreshold": 2}}}
     path = events(tmp_path / "e.jsonl", "aaaa", {"type": "call", "tool": "look"}, {"type": "user_message"}, config)
     comparison = Comparison((LEFT, RIGHT))

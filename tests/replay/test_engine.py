@@ -1,4 +1,4 @@
-"""Replay: a recorded session through the guard, as if it had been there."""
+"""Replaying recorded sessions through a guard, as if it had been there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOW = Settings(enabled=True, warning_threshold=3, critical_threshold=5, global_c
 
 
 def _loop(times: int, *, first: int = 1, tokens: int = 0, **ids: Any) -> list[Event]:
-    """Give the same call so many times, two lines each."""
+    """Return the same call a number of times, on two lines each."""
     events: list[Event] = []
     for number in range(times):
         line = first + 2 * number
@@ -48,7 +48,7 @@ def _played(events: Iterable[Event], **given_options: Any) -> list[RunReport]:
 
 
 def test_a_run_tells_where_the_guard_would_have_acted() -> None:
-    """Warning, block and abort, each with line, call, tool and limit; blocked calls in a row are one intervention."""
+    """A warning, a block and an abort have line, call, tool and threshold; consecutive blocks are one intervention."""
     (run,) = _played(_loop(10))
     seen = [(each.action, each.line, each.call, each.times, each.count) for each in run.interventions]
 
@@ -63,7 +63,7 @@ def test_a_run_tells_where_the_guard_would_have_acted() -> None:
 
 
 def test_the_outcome_of_a_call_that_would_not_have_run_is_not_fed() -> None:
-    """The recording goes on, and the guard never learns what it prevented."""
+    """The recording continues, but the guard does not see the outcome of a call that it blocked."""
     replay = Replay(settings=LOW)
     judged = list(replay.play(_loop(7)))
 
@@ -71,7 +71,7 @@ def test_the_outcome_of_a_call_that_would_not_have_run_is_not_fed() -> None:
 
 
 def test_tokens_of_a_turn_are_saved_when_all_its_calls_are() -> None:
-    """A turn that is told of more than once counts with its last word."""
+    """The last report of a turn's tokens counts."""
     (run,) = _played(_loop(10, tokens=100))
     assert (run.tokens, run.saved_tokens) == (1000, 500)
 
@@ -90,7 +90,7 @@ def test_tokens_of_a_turn_are_saved_when_all_its_calls_are() -> None:
 
 
 def test_tokens_of_turns_without_ids_belong_to_the_calls_before() -> None:
-    """Formats that tell usage after the calls of a message need no ids."""
+    """Formats that record usage after the calls of a message need no turn ids."""
     events: list[Event] = []
     for number in range(7):
         call = ToolCall("read", {}, id=f"c{number}")
@@ -101,7 +101,7 @@ def test_tokens_of_turns_without_ids_belong_to_the_calls_before() -> None:
 
 
 def test_a_prompt_begins_a_run_and_an_idle_one_is_none() -> None:
-    """Runs without ids are numbered as they make their first calls."""
+    """Runs without ids are numbered in the order of their first calls."""
     events = [UserMessage(1), *_loop(2, first=2), UserMessage(8), UserMessage(9), *_loop(4, first=10)]
     runs = _played(events)
 
@@ -109,7 +109,7 @@ def test_a_prompt_begins_a_run_and_an_idle_one_is_none() -> None:
 
 
 def test_runs_sessions_and_agents_are_reported_apart() -> None:
-    """Each has its own counts."""
+    """Each run, session and agent has counts of its own."""
     events = [
         *_loop(3, run_id="r1"),
         RunStarted(0, "r2"),
@@ -128,7 +128,7 @@ def test_runs_sessions_and_agents_are_reported_apart() -> None:
 
 
 def test_the_loop_after_a_compaction_is_seen_at_its_outcome() -> None:
-    """The line is that of the outcome that ended the run."""
+    """The intervention has the line of the outcome that ended the run."""
     (run,) = _played([Compacted(1), *_loop(4, first=2)])
 
     assert [(each.action, each.line, each.times) for each in run.interventions[-1:]] == [("abort", 7, 2)]
@@ -136,7 +136,7 @@ def test_the_loop_after_a_compaction_is_seen_at_its_outcome() -> None:
 
 
 def test_interventions_of_calls_that_never_come_back_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopped call waits for its outcome in the recording, but not for ever."""
+    """The number of blocked calls that wait for their outcome is limited."""
     monkeypatch.setattr("wheelspin.replay.engine._MOST_STOPPED", 3)
     replay = Replay(settings=LOW)
     stopped = [event for event in _loop(30) if isinstance(event, ToolCalled) or event.line < 12]
@@ -158,7 +158,7 @@ class TestConfiguration:
 
     @pytest.mark.parametrize(("agent", "first"), [(None, 5), ("main", 5), ("HELPER ", 9), ("other", None)])
     def test_each_agent_has_the_settings_of_its_block(self, agent: str | None, first: int | None) -> None:
-        """An event without an agent is of `main`; an agent without a block has the global one."""
+        """An event without an agent belongs to `main`; an agent without a block has the global settings."""
         runs = _played(_loop(6, agent_id=agent), config=config_from(self.CONFIG))
         warned = [each.line for run in runs for each in run.interventions]
 
@@ -166,13 +166,13 @@ class TestConfiguration:
 
     @pytest.mark.parametrize("agent", [None, "a3f9"])
     def test_the_agent_that_the_user_names_holds_for_events_that_name_none(self, agent: str | None) -> None:
-        """And for sub-agents that the configuration does not know."""
+        """It also applies to sub-agents that the configuration does not name."""
         (run,) = _played(_loop(6, agent_id=agent), config=config_from(self.CONFIG), agent="helper")
 
         assert run.interventions[0].line == 9
 
     def test_a_file_may_say_what_holds(self) -> None:
-        """Unless the user does."""
+        """A configuration in the file applies unless the user gives one."""
         block = {"tools": {"loopDetection": {"enabled": True, "warningThreshold": 2}}}
         (run,) = _played([ConfigChanged(1, block), *_loop(3, first=2)], settings=Settings())
         assert run.interventions[0].count == 2
@@ -181,13 +181,13 @@ class TestConfiguration:
         assert run.is_clean
 
     def test_a_file_that_says_it_wrongly_is_refused(self) -> None:
-        """With the line."""
+        """The error names the line."""
         with pytest.raises(ConfigError, match="line 1"):
             _played([ConfigChanged(1, {"tools": {"loopDetection": {"enabled": "yes"}}})])
 
 
 def _as_events(stream: list[Happening]) -> list[Event]:
-    """Give what a host recorded of a stream, when no guard was there: every call ran."""
+    """Return the events that a host records without a guard, when every call runs."""
     events: list[Event] = []
     running: list[ToolCall] = []
     for line, event in enumerate(stream, 1):
@@ -209,7 +209,7 @@ def _as_events(stream: list[Happening]) -> list[Event]:
 
 @given(streams(), SETTINGS)
 def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None:
-    """What a guard said while it was there is what a replay of the session says."""
+    """A replay of a session has the verdicts that the guard gave live."""
     live = Host(Guard(settings))
     events: list[Event] = []
     for line, event in enumerate(_as_events(stream), 1):
@@ -270,7 +270,7 @@ PATTERNS = st.lists(st.sampled_from([1, 2, 3, None])) | st.sampled_from(SHAPES)
 
 @st.composite
 def sessions(draw: st.DrawFn) -> list[Event]:
-    """Give a recorded session: stretches that repeat and stretches that do not, answered late or never."""
+    """Draw a recorded session of repetitive and other stretches, with outcomes that come late or never."""
     told = [Outcome.result("a longer text that tells something"), Outcome.result("it is pending")]
     failed = [Outcome.error("503 service unavailable"), Outcome.error("denied by the user"), Outcome.denied("no")]
     outcomes = st.sampled_from(
@@ -327,7 +327,7 @@ SCREENED = st.builds(
 
 
 def _many(arguments: Iterable[Any], *, open_for: int = 0, new: bool = False) -> list[Event]:
-    """Give a call for each of the arguments; each is answered when so many more were made, alike or with news."""
+    """Return a call for each of the arguments, answered after a number of further calls, equally or differently."""
     calls = [ToolCall("read", given, id=f"c{number}") for number, given in enumerate(arguments)]
     events: list[Event] = []
     for number, call in enumerate(calls):
@@ -339,7 +339,7 @@ def _many(arguments: Iterable[Any], *, open_for: int = 0, new: bool = False) -> 
 
 
 def _turns(names: str) -> list[Event]:
-    """Give calls by the letters that they are of, one answer for each; `-` is a new one that never comes back."""
+    """Return calls named by letters, with one outcome each; `-` is a new call that never returns."""
     events: list[Event] = []
     for number, name in enumerate(names):
         call = ToolCall("read", {"path": name if name != "-" else f"/{number}"}, id=f"t{number}")
@@ -384,7 +384,7 @@ MIXED = [{"n": 1.5, "m": float("nan"), "l": [1, 2]}, {"n": 1}, {"n": 1.0}, "text
     ],
 )
 def test_a_scan_of_a_special_session_tells_what_a_replay_tells(session: list[Event]) -> None:
-    """Each of them takes its own way through the screen."""
+    """Each of these sessions takes another path through the prefilter."""
     settings = Settings(enabled=True)
 
     assert Replay(settings=settings).scan(session) == _played(session, settings=settings)
@@ -392,5 +392,5 @@ def test_a_scan_of_a_special_session_tells_what_a_replay_tells(session: list[Eve
 
 @given(sessions(), SCREENED)
 def test_a_scan_tells_what_a_replay_tells(session: list[Event], settings: Settings) -> None:
-    """The screen that lets a scan skip quiet stretches changes no verdict."""
+    """The prefilter, with which a scan skips quiet stretches, changes no verdict."""
     assert Replay(settings=settings).scan(session) == _played(session, settings=settings)

@@ -1,4 +1,4 @@
-"""Tuning: the grid of settings, the borderline runs, the labels, and the rule by which a setting is recommended."""
+"""Tuning: the candidates, the borderline runs, the labels and the recommendation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _tuned(path: Path, labels: Path | None = None) -> Tuning:
 
 class TestGrid:
     def test_it_is_small_and_every_name_is_its_own(self) -> None:
-        """The presets are in it."""
+        """The presets are among the candidates, and names are unique."""
         names = [candidate.name for candidate in grid()]
 
         assert {"standard", "early"} <= set(names)
@@ -38,7 +38,7 @@ class TestGrid:
 
     @pytest.mark.parametrize("candidate", grid(), ids=lambda candidate: candidate.name)
     def test_each_setting_is_right_and_written_as_it_is(self, candidate: Candidate) -> None:
-        """On, without a notice, and the file says the same as what was tried."""
+        """A candidate is valid, switched on, and equal to the file that is written for it."""
         resolution = candidate.config().resolve()
         written = config_from(pyjson5.decode(candidate.text(["why"])))
 
@@ -48,13 +48,13 @@ class TestGrid:
         assert candidate.text(["why"]).startswith("// why\n{\n  tools: {\n    loopDetection: {\n      enabled: true,\n")
 
     def test_each_setting_differs_from_the_others(self) -> None:
-        """None is tried twice."""
+        """No settings are tried twice."""
         found = [candidate.config().for_agent() for candidate in grid()]
 
         assert len(set(found)) == len(found)
 
     def test_a_step_that_would_fall_below_one_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A preset may be as strict as can be."""
+        """A preset may already have the lowest thresholds."""
         monkeypatch.setattr(Stagnation, "default_thresholds", {"early": (1, 2)})
         names = [candidate.name for candidate in grid()]
 
@@ -64,7 +64,7 @@ class TestGrid:
 
 class TestBorderline:
     def test_a_run_on_which_the_settings_disagree_is_borderline(self, tmp_path: Path) -> None:
-        """Not one that all leave alone, nor one that all stop."""
+        """Runs that all candidates leave alone, or that all stop, are not."""
         tuning = _tuned(claude(tmp_path / "s.jsonl", "/".join(["." * 9, "a" * 9, "a" * 35, "a" * 11])))
 
         assert [(line.run.run, line.levels) for line in tuning.borderline] == [
@@ -79,7 +79,7 @@ class TestBorderline:
         ]
 
     def test_its_id_is_that_of_the_run_wherever_the_file_is(self, tmp_path: Path) -> None:
-        """Also when the session went on since."""
+        """The id stays the same when the session continues."""
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
         before = _tuned(claude(tmp_path / "s.jsonl", "a" * 9 + "/" + "b" * 9))
@@ -121,7 +121,7 @@ class TestLabels:
     def test_a_fault_is_named_with_its_place_and_the_next_step(
         self, tmp_path: Path, text: str | bytes, said: str
     ) -> None:
-        """And the file is left as it was."""
+        """The file stays unchanged."""
         path = tmp_path / "labels.json"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         before = path.read_bytes()
@@ -133,7 +133,7 @@ class TestLabels:
         assert path.read_bytes() == before
 
     def test_new_runs_are_added_and_the_rest_is_kept(self, tmp_path: Path) -> None:
-        """What the user wrote while the sessions were played, too; and the rights of the file."""
+        """Labels that the user added in the meantime are kept, and so are the file's permissions."""
         path = tmp_path / "labels.json"
         path.write_text('\ufeff{"b": "loop", "gone": "ok"}')
         path.chmod(0o600)
@@ -147,7 +147,7 @@ class TestLabels:
         assert [file.name for file in tmp_path.iterdir()] == ["labels.json"]
 
     def test_where_no_run_is_new_nothing_is_written(self, tmp_path: Path) -> None:
-        """The file stays to the letter."""
+        """The file stays identical to the byte."""
         path = tmp_path / "labels.json"
         path.write_text('{"a":"ok"}')
         Labels(path).add(["a"])
@@ -155,7 +155,7 @@ class TestLabels:
         assert path.read_text() == '{"a":"ok"}'
 
     def test_a_link_stays_a_link(self, tmp_path: Path) -> None:
-        """The file that it leads to is written."""
+        """The target of a symbolic link is written."""
         (tmp_path / "real").mkdir()
         path, real = tmp_path / "labels.json", tmp_path / "real" / "labels.json"
         real.write_text("{}")
@@ -166,7 +166,7 @@ class TestLabels:
         assert json.loads(real.read_text()) == {"a": None}
 
     def test_a_file_that_cannot_be_written_is_one_fault(self, tmp_path: Path) -> None:
-        """Its folder may be gone by then."""
+        """Its folder may have disappeared by then."""
         folder = tmp_path / "folder"
         folder.mkdir()
         labels = Labels(folder / "labels.json")
@@ -176,7 +176,7 @@ class TestLabels:
             labels.add(["a"])
 
     def test_labels_of_other_runs_are_a_notice(self, tmp_path: Path) -> None:
-        """They may be of sessions that were left out this time."""
+        """They may belong to sessions that are not read this time."""
         labels = tmp_path / "labels.json"
         labels.write_text(json.dumps(dict.fromkeys("123456", "ok")))
         tuning = _tuned(claude(tmp_path / "s.jsonl", "a" * 9), labels)
@@ -234,7 +234,7 @@ class TestRecommendation:
     def test_without_labels_it_stops_no_run_that_the_standard_does_not(
         self, rows: list[tuple[str, int, int]], name: str, reason: str
     ) -> None:
-        """And of those settings it saves most calls."""
+        """Among such candidates, the one that saves the most calls is recommended."""
         choice = recommend(_trials(*((*row, None) for row in rows)))
 
         assert choice.candidate.name == name
@@ -283,7 +283,7 @@ class TestRecommendation:
     def test_with_labels_good_runs_come_first_and_then_loops(
         self, rows: list[tuple[str, tuple[int, ...]]], name: str, reason: str
     ) -> None:
-        """Calls that are saved do not count."""
+        """Saved calls do not matter."""
         choice = recommend(_trials(*((row[0], 9, 9, Score(*row[1])) for row in rows)))
 
         assert choice.candidate.name == name

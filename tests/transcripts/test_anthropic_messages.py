@@ -16,7 +16,7 @@ from wheelspin.transcripts.files import TranscriptFile
 
 
 def test_anthropic_messages_are_told_from_openai_messages(tmp_path: Path) -> None:
-    """By their blocks; servers' own calls count, and a compaction block is a compaction."""
+    """Their blocks identify them; server tools are calls, and a compaction block is a compaction."""
     messages = [
         {"role": "user", "content": [{"type": "text", "text": "go"}]},
         {

@@ -34,7 +34,7 @@ def _result(call: str, content: Any, *, failed: bool = False) -> list[dict[str, 
 
 
 def test_lines_that_are_written_again_after_a_compaction_are_one_call(tmp_path: Path) -> None:
-    """They are known by their call ids."""
+    """Their call ids identify them."""
     kept = [_claude("assistant", _use("t1")), _claude("user", _result("t1", "x"))]
     boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": "s", "uuid": "b"}
     summary = _claude("user", "This session is being continued", isCompactSummary=True)
@@ -69,7 +69,7 @@ def test_a_partial_compaction_of_old_results_is_none(tmp_path: Path) -> None:
 def test_a_prompt_of_the_user_is_told_from_what_the_host_writes(
     line: dict[str, Any], is_prompt: bool, tmp_path: Path
 ) -> None:
-    """Only a prompt opens a run."""
+    """Only a prompt of the user starts a run."""
     events, _ = read(write(tmp_path, line, _claude("assistant", [])))
 
     assert bool(of(events, UserMessage)) is is_prompt
@@ -88,7 +88,7 @@ def test_a_prompt_of_the_user_is_told_from_what_the_host_writes(
     ],
 )
 def test_outcomes_are_told_apart(tool: str, result: Any, failed: bool, outcome: Outcome | None, tmp_path: Path) -> None:
-    """The shell tool has the shell's outcome; what the user refused is a denial."""
+    """Shell tools have shell outcomes, and calls that the user refused are denied."""
     path = write(
         tmp_path, _claude("assistant", _use("t1", tool)), _claude("user", _result("t1", result, failed=failed))
     )
@@ -98,7 +98,7 @@ def test_outcomes_are_told_apart(tool: str, result: Any, failed: bool, outcome: 
 
 
 def test_sub_agents_are_agents_of_their_own(tmp_path: Path) -> None:
-    """Those in a side chain, with an id or without, and those that the file quotes."""
+    """Sub-agents are read from side chains, with an id or without, and from messages that the file quotes."""
     quoted = {"type": "assistant", "message": {"content": _use("t4")}}
     path = write(
         tmp_path,
@@ -119,7 +119,7 @@ def test_sub_agents_are_agents_of_their_own(tmp_path: Path) -> None:
 
 
 def test_quotes_of_sub_agents_are_left_out_where_their_files_lie_beside(tmp_path: Path) -> None:
-    """A folder that is replayed counts them once."""
+    """A replay of the folder then counts each sub-agent once."""
     quoted = {"type": "assistant", "message": {"content": _use("t4")}}
     line = {"type": "progress", "data": {"type": "agent_progress", "agentId": "quoted", "message": quoted}}
     path = write(tmp_path, _claude("assistant", _use("t1")), line)
@@ -129,7 +129,7 @@ def test_quotes_of_sub_agents_are_left_out_where_their_files_lie_beside(tmp_path
 
 
 def test_the_description_of_a_command_does_not_count() -> None:
-    """It is worded anew each time."""
+    """Its wording varies."""
     reader = reader_for(TranscriptFile(SESSIONS / "claude-code.jsonl"))
     tool = reader.tools.look_up("Bash", {})
 
@@ -137,7 +137,7 @@ def test_the_description_of_a_command_does_not_count() -> None:
 
 
 def test_tokens_are_those_of_the_message(tmp_path: Path) -> None:
-    """All that was read, cached or not, and what was written; each message names itself."""
+    """They include cached input and output, and carry the id of the message."""
     usage = {
         "input_tokens": 1,
         "cache_creation_input_tokens": 10,

@@ -47,7 +47,7 @@ def test_the_history_that_replaces_another_holds_no_new_calls(tmp_path: Path) ->
     ],
 )
 def test_every_kind_of_call_is_read(item: dict[str, Any], tool: str, arguments: Any, tmp_path: Path) -> None:
-    """Arguments come as JSON text; text that is none counts as it is."""
+    """Arguments are JSON text; text that is not valid JSON stays as it is."""
     assert calls(read(write(tmp_path, _item(call_id="c1", **item)))[0]) == [(tool, arguments)]
 
 
@@ -124,7 +124,7 @@ def test_every_kind_of_call_is_read(item: dict[str, Any], tool: str, arguments: 
     ],
 )
 def test_outcomes_are_read_without_what_codex_adds(tool: str, output: Any, outcome: Outcome, tmp_path: Path) -> None:
-    """Chunk ids, wall times and token counts change with every call."""
+    """Chunk ids, wall times and token counts change with every call and are left out."""
     path = write(
         tmp_path,
         _item(type="function_call", name=tool, arguments="{}", call_id="c1"),
@@ -135,7 +135,7 @@ def test_outcomes_are_read_without_what_codex_adds(tool: str, output: Any, outco
 
 
 def test_prompts_are_events_and_older_files_have_them_as_messages(tmp_path: Path) -> None:
-    """Where the file tells a prompt twice, it counts once; what the host adds is no prompt."""
+    """A prompt that is recorded twice counts once, and messages that the host adds are not prompts."""
     text = [{"type": "input_text", "text": "go"}]
     context = [{"type": "input_text", "text": "<environment_context>x</environment_context>"}]
     message = _item(type="message", role="user", content=text)

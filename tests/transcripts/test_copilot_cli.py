@@ -1,4 +1,4 @@
-"""What the reader of Copilot CLI's sessions makes of the fine points of their format."""
+"""The details of Copilot CLI's sessions."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _outcome(folder: Path, ended: dict[str, Any], tool: str = "bash") -> Outcome
     ],
 )
 def test_outcomes_are_told_apart(tool: str, ended: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-    """As the hook tells them: results, failures, denials, and commands with their exit codes."""
+    """Results, failures, denials and commands with exit codes are read as the hook reads them."""
     assert _outcome(tmp_path, ended, tool) == outcome
 
 
@@ -105,7 +105,7 @@ def test_outcomes_are_told_apart(tool: str, ended: dict[str, Any], outcome: Outc
 def test_what_hooks_said_to_a_call_is_none_of_its_outcome(
     ended: dict[str, Any], outcome: Outcome, tmp_path: Path
 ) -> None:
-    """A call that was warned about counts as any other; one that our hook kept from running has no outcome."""
+    """A call with a warning has its usual outcome; a call that our hook blocked has none."""
     assert _outcome(tmp_path, ended) == outcome
 
 
@@ -126,14 +126,14 @@ def test_what_hooks_said_to_a_call_is_none_of_its_outcome(
 def test_a_prompt_is_told_from_what_comes_in_the_middle_of_a_run(
     entry: dict[str, Any], begins: bool, tmp_path: Path
 ) -> None:
-    """Only what Copilot tells its hooks of as a prompt, and what the user wrote, begins a run."""
+    """Only messages that Copilot reports to hooks as prompts, and that the user wrote, start a run."""
     assert [event for event in _read(tmp_path, entry) if isinstance(event, UserMessage)] == (
         [UserMessage(2, None, entry.get("agentId"))] if begins else []
     )
 
 
 def test_what_the_host_and_the_user_run_are_no_calls_of_the_model(tmp_path: Path) -> None:
-    """The look at a background command whose end was told of, in a turn or between two; a command of the user's own."""
+    """Copilot's reading of a background command after its end, and commands of the user, are left out."""
     events = _read(
         tmp_path,
         _event("assistant.turn_start", turnId="2"),
@@ -152,12 +152,12 @@ def test_what_the_host_and_the_user_run_are_no_calls_of_the_model(tmp_path: Path
 
 
 def test_a_file_that_knows_no_turns_is_read_all_the_same(tmp_path: Path) -> None:
-    """What older versions wrote."""
+    """Older versions record no turns."""
     assert [type(event) for event in _read(tmp_path, _start("c1"), _ended("c1"))] == [ToolCalled, ToolReturned]
 
 
 def test_ids_of_a_provider_may_come_again_and_events_may_be_written_again(tmp_path: Path) -> None:
-    """A session that is resumed may have the ids of calls twice; an event that is met twice is one."""
+    """A resumed session may repeat call ids; an event that is read twice counts once."""
     first = [{**_start("c1", given={"n": 1}), "id": "a"}, {**_ended("c1"), "id": "b"}]
     events = _read(tmp_path, *first, *first, _start("c1", given={"n": 2}), _ended("c1"))
 
@@ -166,7 +166,7 @@ def test_ids_of_a_provider_may_come_again_and_events_may_be_written_again(tmp_pa
 
 
 def test_sub_agents_are_agents_of_their_own(tmp_path: Path) -> None:
-    """They write into the file of the session that started them."""
+    """They are recorded in the file of the session that started them."""
     events = _read(
         tmp_path,
         _start("c1", "task"),
@@ -179,14 +179,14 @@ def test_sub_agents_are_agents_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_compaction_that_failed_is_told_as_one(tmp_path: Path) -> None:
-    """As one that found nothing to shorten."""
+    """A compaction that found nothing to shorten has failed, too."""
     ended = {"success": False, "error": "Nothing to compact.", "outcome": "not_applicable"}
 
     assert _read(tmp_path, _event("session.compaction_complete", **ended)) == [Compacted(2, ok=False)]
 
 
 def test_the_tokens_of_a_turn_come_after_its_calls(tmp_path: Path) -> None:
-    """They are told of before them; what was read from a cache is among what was read."""
+    """The session records them before the calls; cached input is part of the input."""
     usage = {"inputTokens": 1130, "outputTokens": 5, "cacheReadTokens": 1000, "cacheWriteTokens": 30}
     turn = [_event("session.usage_record", usage=usage), _start("c1"), _start("c2"), _ended("c1"), _ended("c2")]
     events = _read(tmp_path, *turn, _event("session.usage_record", usage=usage), _event("assistant.turn_end"))

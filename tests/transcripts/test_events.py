@@ -20,7 +20,7 @@ from wheelspin.transcripts.base import (
 
 
 def test_every_kind_of_event_is_read(tmp_path: Path) -> None:
-    """With all keys, and with none but those that must be there."""
+    """Events are read with all keys, and with required keys only."""
     path = write(
         tmp_path,
         {"type": "config", "tools": {"loopDetection": {"enabled": True}}, "agents": {}},
@@ -71,14 +71,14 @@ def test_every_kind_of_event_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_every_kind_of_outcome_is_read(result: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-    """Errors of two kinds are outcomes of their own; no outcome at all is one that was never learned."""
+    """Two kinds of errors are outcomes of their own, and a result without an outcome is missing."""
     path = write(tmp_path, {"type": "call", "tool": "a", "id": "c"}, {"type": "result", "id": "c", **result})
 
     assert outcomes(read(path)[0]) == [outcome]
 
 
 def test_a_result_belongs_to_the_newest_open_call_of_its_id_and_run(tmp_path: Path) -> None:
-    """A call that is announced again is the newest."""
+    """A call that is announced again becomes the newest."""
     path = write(
         tmp_path,
         {"type": "call", "tool": "a", "args": 1, "id": "c", "run": "r1"},
@@ -93,7 +93,7 @@ def test_a_result_belongs_to_the_newest_open_call_of_its_id_and_run(tmp_path: Pa
 
 
 def test_what_means_nothing_is_noted(tmp_path: Path) -> None:
-    """A result without a call, an event of another type."""
+    """A result without a call and an event of an unknown type are noted."""
     _, source = read(write(tmp_path, {"type": "user_message"}, {"type": "result", "id": "x"}, {"type": "other"}))
 
     assert [problem.what for problem in source.problems] == [
@@ -103,7 +103,7 @@ def test_what_means_nothing_is_noted(tmp_path: Path) -> None:
 
 
 def test_calls_that_are_never_answered_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oldest are given up."""
+    """The oldest open calls are dropped."""
     monkeypatch.setattr("wheelspin.transcripts.events._MOST_OPEN", 2)
     calls = [{"type": "call", "tool": "a", "id": f"c{number}"} for number in range(3)]
     path = write(tmp_path, *calls, {"type": "result", "id": "c0"}, {"type": "result", "id": "c1"})

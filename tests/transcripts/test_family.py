@@ -67,7 +67,7 @@ def test_a_reader_keeps_its_contract(law: Callable[[Reader, Path], None], reader
 
 @pytest.mark.parametrize(("name", "file"), SAMPLES.items())
 def test_its_sample_is_recognised(name: str, file: str) -> None:
-    """No other reader is asked first that takes it, and it is long enough to show something."""
+    """No other reader recognises the sample first, and the sample has enough calls."""
     events, _ = read(SESSIONS / file)
 
     assert reader_for(TranscriptFile(SESSIONS / file)).name == name
@@ -76,7 +76,7 @@ def test_its_sample_is_recognised(name: str, file: str) -> None:
 
 @given(lines=st.lists(LINES, min_size=1, max_size=4), reader=st.sampled_from(READERS))
 def test_no_line_breaks_a_reader(lines: list[Any], reader: Any) -> None:
-    """Keys of all formats with values of any shape: it is told whether a file is theirs, and the file is played."""
+    """Files with the keys of all formats and values of any type are matched and replayed without a crash."""
     with TemporaryDirectory() as folder:
         source = TranscriptFile(write(Path(folder), *lines))
 
@@ -86,7 +86,7 @@ def test_no_line_breaks_a_reader(lines: list[Any], reader: Any) -> None:
 
 
 def test_every_file_of_the_family_is_listed() -> None:
-    """A reader that is written but not named in the family would never be asked."""
+    """A reader that is not listed would never be used."""
     files = {path.stem for path in Path(next(iter(transcripts.__path__))).glob("*.py")} - {
         "__init__",
         "base",
@@ -98,7 +98,7 @@ def test_every_file_of_the_family_is_listed() -> None:
 
 
 def test_the_samples_are_those_that_their_scripts_write() -> None:
-    """Whoever changes a script runs it."""
+    """Run the script after changing it."""
     written: dict[str, str] = {}
     for script in SESSIONS.glob("make_*.py"):
         scope: dict[str, Any] = {"__file__": str(script), "__name__": script.stem}

@@ -26,7 +26,7 @@ def test_lines_that_are_no_json_are_counted_and_named(tmp_path: Path) -> None:
 
 
 def test_what_orjson_refuses_the_standard_library_reads(tmp_path: Path) -> None:
-    """NaN and lone surrogates come about in real sessions."""
+    """NaN and lone surrogates occur in real sessions."""
     path = write(tmp_path, '{"type":"call","tool":"read","args":{"a":NaN,"b":"\\ud800"}}\n')
     ((tool, arguments),) = calls(read(path)[0])
 
@@ -48,7 +48,7 @@ def test_what_orjson_refuses_the_standard_library_reads(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_none_of_ours_says_so(content: bytes, said: str, tmp_path: Path) -> None:
-    """With the file's name and the next step."""
+    """The error names the file and the next step."""
     path = tmp_path / "file"
     path.write_bytes(content)
 
@@ -58,7 +58,7 @@ def test_a_file_that_is_none_of_ours_says_so(content: bytes, said: str, tmp_path
 
 
 def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
-    """A missing file and a folder are told apart."""
+    """The error distinguishes a missing file from a folder."""
     with pytest.raises(TranscriptError, match="there is no such file"):
         read(tmp_path / "none.jsonl")
     with pytest.raises(TranscriptError, match="this is a directory"):
@@ -66,7 +66,7 @@ def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
 
 
 def test_a_packed_file_that_breaks_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    """The place is named."""
+    """The end is noted as a problem."""
     data = gzip.compress((SESSIONS / "claude-code.jsonl").read_bytes())
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(data[: len(data) // 2])
@@ -78,7 +78,7 @@ def test_a_packed_file_that_breaks_off_is_read_as_far_as_it_goes(tmp_path: Path)
 
 @pytest.mark.parametrize(("name", "file"), SAMPLES.items())
 def test_a_byte_order_mark_does_no_harm(name: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some editors write one, also before a blank."""
+    """Some editors write one, even before an empty line."""
     path = tmp_path / file
     path.write_bytes(b"\xef\xbb\xbf\n" + (SESSIONS / file).read_bytes())
 
@@ -90,7 +90,7 @@ def test_a_byte_order_mark_does_no_harm(name: str, file: str, tmp_path: Path, mo
 
 
 def test_packed_data_that_is_damaged_from_the_start_says_so(tmp_path: Path) -> None:
-    """It is no session, and no crash."""
+    """The file is reported as damaged, and nothing crashes."""
     path = tmp_path / "session.jsonl.gz"
     path.write_bytes(b"\x1f\x8b" + b"damaged" * 9)
 
@@ -99,13 +99,13 @@ def test_packed_data_that_is_damaged_from_the_start_says_so(tmp_path: Path) -> N
 
 
 def test_a_folder_that_is_named_as_a_file_says_so(tmp_path: Path) -> None:
-    """Where a file is expected."""
+    """A folder in place of a file is an error."""
     with pytest.raises(TranscriptError, match="this is a directory"):
         TranscriptFile(tmp_path).head()
 
 
 def test_a_disk_that_fails_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what the system says; read as far as it went where it went anywhere."""
+    """The error has the message of the operating system."""
 
     def fail(*_: object) -> Iterator[bytes]:
         raise OSError(5, "Input/output error")
@@ -121,14 +121,14 @@ def test_a_disk_that_fails_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_no_more_problems_are_kept_than_people_read(tmp_path: Path) -> None:
-    """All of them are counted."""
+    """All problems are counted, but only the first ones are kept."""
     _, source = read(write(tmp_path, {"type": "call", "tool": "read"}, "no json\n" * 50))
 
     assert (len(source.problems), source.problem_count) == (20, 50)
 
 
 def test_a_line_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line must not fill the memory."""
+    """A single line must not fill the memory."""
     monkeypatch.setattr("wheelspin.transcripts.files._LONGEST_LINE", 200)
     call = {"type": "call", "tool": "read"}
     path = write(tmp_path, call, {"type": "call", "tool": "x" * 1000}, call)
@@ -139,7 +139,7 @@ def test_a_line_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_large_list_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It gives the events that it gives when it is read at once."""
+    """Streaming gives the same events as reading the file at once."""
     whole = read(SESSIONS / "openai-chat.json")[0]
     monkeypatch.setattr("wheelspin.transcripts.files._WHOLE_LIMIT", 10)
 

@@ -1,4 +1,4 @@
-"""The fine points of Gemini CLI's sessions."""
+"""The details of Gemini CLI's sessions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _outcomes(events: list[Event]) -> list[Outcome]:
 
 class TestMessages:
     def test_a_message_that_is_written_again_with_its_calls_is_one(self, tmp_path: Path) -> None:
-        """Calls of one message are asked for before any comes back, as live; its cost is told once, between."""
+        """All calls of a message come before their outcomes, and its tokens are reported once in between."""
         tokens = {"tokens": {"input": 7, "output": 2, "total": 9}}
         one, two = _call("c1", response={"output": "a"}), _call("c2", response={"output": "b"})
         events = _read(
@@ -76,7 +76,7 @@ class TestMessages:
         assert events[3] == TokensUsed(4, 9)
 
     def test_a_call_without_a_result_waits_for_it(self, tmp_path: Path) -> None:
-        """It may come with a later writing of the message, or never."""
+        """The result may come when the message is written again, or never."""
         events = _read(
             tmp_path,
             _model("m1", _call("c1", status="executing"), tokens={"total": 9}),
@@ -92,7 +92,7 @@ class TestMessages:
         ]
 
     def test_messages_without_calls_cost_as_well(self, tmp_path: Path) -> None:
-        """Each is told of once, with the newest figure, before what follows it."""
+        """Each message reports its tokens once, with the latest figure, before the next event."""
         events = _read(
             tmp_path,
             _model("m1"),
@@ -104,7 +104,7 @@ class TestMessages:
         assert events == [TokensUsed(3, 9), UserMessage(4), TokensUsed(5, 3)]
 
     def test_when_a_call_may_run_is_no_argument(self, tmp_path: Path) -> None:
-        """Nor does the wording of a command's description count."""
+        """The wording of a command's description is ignored, too."""
         path = {"file_path": "a", "wait_for_previous": True}
         (asked,) = _read(tmp_path, _model("m1", _call("c1", args=path)))
 
@@ -129,11 +129,11 @@ class TestMessages:
         ],
     )
     def test_a_prompt_is_told_from_what_the_host_says(self, content: Any, is_prompt: bool, tmp_path: Path) -> None:
-        """Only a prompt opens a run."""
+        """Only a prompt of the user starts a run."""
         assert bool(_read(tmp_path, {"type": "user", "id": "u", "content": content})) is is_prompt
 
     def test_a_sub_agent_has_a_file_of_its_own(self, tmp_path: Path) -> None:
-        """What it is told there is no prompt of the user's."""
+        """Its instructions are not a prompt of the user."""
         header = {**HEADER, "sessionId": "helper", "kind": "subagent"}
         events = _read(tmp_path, _user({"text": "task"}), _model("m1", _call("c1"), tokens={"total": 9}), header=header)
         asked, spent = events
@@ -143,7 +143,7 @@ class TestMessages:
         assert spent == TokensUsed(3, 9, None, "helper")
 
     def test_an_older_session_is_one_object(self, tmp_path: Path) -> None:
-        """Over many lines or on one; its events are numbered by message, and a broken one is noted."""
+        """Its events are numbered by message, and a broken file is noted."""
         messages = [3, _user({"text": "go"}), _model("m1", _call("c1", response={"output": "a"}))]
         whole = {**HEADER, "messages": messages}
         path = tmp_path / "session.json"
@@ -161,7 +161,7 @@ class TestMessages:
 
 class TestCompactions:
     def test_a_history_with_a_new_summary_is_one(self, tmp_path: Path) -> None:
-        """The same summary in a later history is none, nor is a history that is only set anew; no call counts twice."""
+        """A replaced history without a new summary is not a compaction, and repeats no calls."""
         call = _call("c1", response={"output": "a"})
         summary = [
             _user({"text": "<state_snapshot>x</state_snapshot>"}, name="u8"),
@@ -223,11 +223,11 @@ class TestOutcomes:
         ],
     )
     def test_outcomes_are_told_apart(self, call: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-        """What a hook added, and the words that stand for a picture, do not count; what was refused is no failure."""
+        """Context of hooks and the text in place of a picture are left out, and refused calls are not failures."""
         assert _outcomes(_read(tmp_path, _model("m1", call))) == [outcome]
 
     def test_a_picture_within_the_answer_is_one_beside_it(self, tmp_path: Path) -> None:
-        """Newer models are shown it there."""
+        """Sessions of newer models have the picture inside the response."""
         call = _call("c1", response={"output": STAND_IN})
         call["result"][0]["functionResponse"]["parts"] = [PICTURE]
 
@@ -254,13 +254,13 @@ class TestOutcomes:
     def test_a_command_has_the_outcome_that_the_hook_gives_it(
         self, response: Any, outcome: Outcome, tmp_path: Path
     ) -> None:
-        """Without the numbers of its processes."""
+        """Process numbers are left out."""
         call = _call("c1", "run_shell_command", response, args={"command": "x"})
 
         assert _outcomes(_read(tmp_path, _model("m1", call))) == [outcome]
 
     def test_a_long_output_is_the_same_with_an_advice_and_without(self, tmp_path: Path) -> None:
-        """The advice takes of the room that there is; the name of the file with all of it is another one each time."""
+        """Advice takes the place of some output, and the name of the file with the full output always differs."""
 
         def shown(number: int, *, advised: bool) -> dict[str, str]:
             whole = "Output: " + "".join(f"line {row}\n" for row in range(9000)) + f"Process Group PGID: {number}"

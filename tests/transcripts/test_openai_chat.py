@@ -24,7 +24,7 @@ def _tool_call(call: str | None, name: str, arguments: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_one_conversation_may_be_a_list_an_object_or_lines(indent: int | None, tmp_path: Path) -> None:
-    """However it is written down, it holds the same calls."""
+    """The calls are the same in every layout of the file."""
     messages = [
         {"role": "user", "content": "go"},
         {
@@ -52,7 +52,7 @@ def test_one_conversation_may_be_a_list_an_object_or_lines(indent: int | None, t
 
 
 def test_calls_without_ids_are_answered_in_order(tmp_path: Path) -> None:
-    """The older form has none, and some servers leave them out."""
+    """The older form has no ids, and some servers omit them."""
     path = write(
         tmp_path,
         {"role": "assistant", "function_call": {"name": "f", "arguments": "{"}},
@@ -71,7 +71,7 @@ def test_calls_without_ids_are_answered_in_order(tmp_path: Path) -> None:
 
 
 def test_tokens_without_a_total_are_added_up(tmp_path: Path) -> None:
-    """A server that tells none costs nothing."""
+    """A message without usage reports no tokens."""
     usage = {"prompt_tokens": 3, "completion_tokens": 4}
     path = write(
         tmp_path,
@@ -84,7 +84,7 @@ def test_tokens_without_a_total_are_added_up(tmp_path: Path) -> None:
 
 
 def test_conversations_are_found_however_deep_they_lie(tmp_path: Path) -> None:
-    """Lists of lists, too, but no bottomless ones."""
+    """Nested lists are searched down to a limit."""
     messages = [{"role": "assistant", "tool_calls": [_tool_call("c1", "f", "{}")]}]
     deep: Any = messages
     for _ in range(9):
@@ -96,7 +96,7 @@ def test_conversations_are_found_however_deep_they_lie(tmp_path: Path) -> None:
 
 
 def test_an_unknown_tool_is_recognised_by_its_text(tmp_path: Path) -> None:
-    """The format has no flag for errors."""
+    """The format does not flag errors."""
     path = write(
         tmp_path,
         {"role": "assistant", "tool_calls": [_tool_call("c1", "fly", "{}")]},
@@ -107,7 +107,7 @@ def test_an_unknown_tool_is_recognised_by_its_text(tmp_path: Path) -> None:
 
 
 def test_conversations_do_not_share_ids(tmp_path: Path) -> None:
-    """A model numbers its calls anew in each."""
+    """A model may use the same ids in each conversation."""
     messages = [
         {"role": "assistant", "tool_calls": [_tool_call("c1", "f", "{}")]},
         {"role": "tool", "tool_call_id": "c1", "content": "x"},

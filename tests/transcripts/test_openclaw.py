@@ -31,7 +31,7 @@ from wheelspin.transcripts.base import (
     ],
 )
 def test_outcomes_are_told_apart(tool: str, message: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-    """A command's details are looked at where there are any; else its text and whether it failed."""
+    """The details of a command are used if there are any; otherwise its text and its error flag."""
     wanted = {"type": "toolCall", "id": "c1", "name": tool, "arguments": {}}
     path = write(
         tmp_path,
@@ -44,7 +44,7 @@ def test_outcomes_are_told_apart(tool: str, message: dict[str, Any], outcome: Ou
 
 
 def test_compactions_resets_and_all_branches_are_read(tmp_path: Path) -> None:
-    """The calls of a branch that was left were made all the same."""
+    """The calls of an abandoned branch were made as well."""
 
     def call(number: int, parent: str) -> dict[str, Any]:
         wanted = {"type": "toolCall", "id": f"c{number}", "name": "read", "arguments": {}}

@@ -1,4 +1,4 @@
-"""What the reader of opencode's exported sessions makes of the fine points of their format."""
+"""The details of exported opencode sessions."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _read(folder: Path, *messages: Any) -> list[Event]:
     ],
 )
 def test_outcomes_are_told_apart(part: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-    """As the hook tells them: results, failures, denials, and commands with their exit codes."""
+    """Results, failures, denials and commands with exit codes are read as the hook reads them."""
     events = _read(tmp_path, _message("assistant", part))
 
     assert [event.outcome for event in events if isinstance(event, ToolReturned)] == [outcome]
@@ -87,14 +87,14 @@ def test_outcomes_are_told_apart(part: dict[str, Any], outcome: Outcome, tmp_pat
     ],
 )
 def test_our_own_advice_is_none_of_an_outcome(part: dict[str, Any], outcome: Outcome, tmp_path: Path) -> None:
-    """A call that was warned about counts as any other; one that the guard kept from running has no outcome."""
+    """A call with a warning has its usual outcome; a call that the guard blocked has none."""
     events = _read(tmp_path, _message("assistant", part))
 
     assert [event.outcome for event in events if isinstance(event, ToolReturned)] == [outcome]
 
 
 def test_a_call_that_was_not_understood_has_the_name_that_was_asked_for(tmp_path: Path) -> None:
-    """And what was wrong as its arguments: the model's own are not shown."""
+    """Its arguments are the error, since the original ones are not recorded."""
     part = _tool("invalid", {"tool": "fly", "error": "no such tool"}, output=MISSING)
     (call,) = [event.call for event in _read(tmp_path, _message("assistant", part)) if isinstance(event, ToolCalled)]
 
@@ -113,12 +113,12 @@ def test_a_call_that_was_not_understood_has_the_name_that_was_asked_for(tmp_path
     ],
 )
 def test_a_prompt_is_told_from_what_opencode_writes(parts: list[Any], begins: bool, tmp_path: Path) -> None:
-    """Only what the user wrote, or a command of the user's, begins a run."""
+    """Only a message or a command of the user starts a run."""
     assert _read(tmp_path, _message("user", *parts)) == ([UserMessage(1)] if begins else [])
 
 
 def test_a_command_that_the_user_ran_is_no_call(tmp_path: Path) -> None:
-    """The calls that answer another message of opencode's own are."""
+    """Calls that answer other messages of opencode are calls of the model."""
     ran = {"type": "text", "text": "The following tool was executed by the user", "synthetic": True}
     on = {"type": "text", "text": "Continue if you have next steps", "synthetic": True}
     events = _read(
@@ -141,12 +141,12 @@ def test_a_command_that_the_user_ran_is_no_call(tmp_path: Path) -> None:
     ],
 )
 def test_a_summary_is_a_compaction(info: dict[str, Any], ok: bool, tmp_path: Path) -> None:
-    """One that was not written to its end has failed."""
+    """A summary that was not completed is a failed compaction."""
     assert _read(tmp_path, _message("assistant", summary=True, **info)) == [Compacted(1, ok=ok)]
 
 
 def test_outcomes_of_one_message_come_in_the_order_of_their_ends_and_failures_last(tmp_path: Path) -> None:
-    """As the hook is told of them; a call that was not over has none. Ids of a provider may come again."""
+    """This is the order in which the hook receives them; a call that has not ended has no outcome."""
     states = [("error", 1), ("completed", 5), ("completed", 3), ("running", 0)]
     parts = [
         _tool("read", {"n": number}, number, status=status, time={"end": end})
@@ -168,12 +168,12 @@ def test_outcomes_of_one_message_come_in_the_order_of_their_ends_and_failures_la
     ],
 )
 def test_tokens_are_those_of_the_message(tokens: dict[str, Any], cost: int, tmp_path: Path) -> None:
-    """All that was read, cached or not, and what was written; each message names itself."""
+    """They include cached input and output, and carry the id of the message."""
     assert _read(tmp_path, _message("assistant", id="m1", tokens=tokens)) == [TokensUsed(1, cost, turn_id="m1")]
 
 
 def test_the_description_of_a_command_does_not_count(tmp_path: Path) -> None:
-    """It is worded anew each time."""
+    """Its wording varies."""
     _read(tmp_path, _message("user"))
     reader = reader_for(TranscriptFile(tmp_path / "session.json"))
 

@@ -1,4 +1,4 @@
-"""The fine points of Qwen Code's sessions."""
+"""The details of Qwen Code's sessions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _outcomes(events: list[Event]) -> list[Outcome]:
 
 class TestMessages:
     def test_calls_of_one_message_are_asked_for_before_any_comes_back(self, tmp_path: Path) -> None:
-        """What the message cost is told between, once; lines of the telemetry say nothing."""
+        """The tokens of the message are reported once in between, and telemetry is ignored."""
         telemetry = {"type": "system", "subtype": "ui_telemetry", "systemPayload": {"uiEvent": {}}}
         events = _read(
             tmp_path,
@@ -74,7 +74,7 @@ class TestMessages:
         assert events[-2:] == [TokensUsed(6, 3), TokensUsed(7, 2)]
 
     def test_in_a_sub_agent_s_file_the_cost_stands_before_the_calls(self, tmp_path: Path) -> None:
-        """It is told after them. The task that it begins with is no prompt of the user's."""
+        """The tokens are reported after the calls, and the sub-agent's task is not a prompt of the user."""
         events = _read(
             tmp_path,
             _user(**SIDE),
@@ -90,7 +90,7 @@ class TestMessages:
         assert isinstance(answered, ToolReturned)
 
     def test_when_a_call_may_run_is_no_argument(self, tmp_path: Path) -> None:
-        """Nor does the wording of a command's description count."""
+        """The wording of a command's description is ignored, too."""
         _, asked = _read(tmp_path, _user(), _model("c1", args={"file_path": "a", "wait_for_previous": True}))
 
         assert isinstance(asked, ToolCalled)
@@ -102,11 +102,11 @@ class TestMessages:
     def test_what_begins_a_turn_of_the_host_or_is_said_within_one_is_a_prompt(
         self, subtype: str | None, tmp_path: Path
     ) -> None:
-        """Live each of them has a prompt id of its own, or frees what is blocked."""
+        """Live, each of them has a prompt id of its own or unblocks calls."""
         assert _read(tmp_path, _user(subtype=subtype)) == [UserMessage(1)]
 
     def test_a_compaction_is_a_line_of_its_own(self, tmp_path: Path) -> None:
-        """The history in it holds no new calls; another status than 1 is a failure."""
+        """Its history contains no new calls, and any status other than 1 is a failure."""
 
         def compaction(**info: int) -> dict[str, Any]:
             history = _model("c9")["message"]
@@ -171,13 +171,13 @@ class TestOutcomes:
     def test_where_nothing_is_said_of_them_what_the_model_reads_tells_them_apart(
         self, response: Any, outcome: Outcome, tmp_path: Path
     ) -> None:
-        """As in the file of a sub-agent."""
+        """The text for the model identifies the outcome in the file of a sub-agent."""
         result = {**_result("c", response, **SIDE), "toolCallResult": {"callId": "c", "durationMs": 3}}
 
         assert _outcomes(_read(tmp_path, _user(**SIDE), _model("c", **SIDE), result)) == [outcome]
 
     def test_a_command_has_the_outcome_that_the_hook_gives_it(self, tmp_path: Path) -> None:
-        """With its exit code, and without what Qwen Code says around it."""
+        """The exit code is read, and Qwen Code's labels are left out."""
         shown = "Command: x\nDirectory: (root)\nOutput: no\nError: (none)\nExit Code: 3\nSignal: (none)"
         result = _result("c", {"error": f"{shown}\nProcess Group PGID: 7{ADVICE}"}, "error", "shell_execute_error")
         model = _model("c", tool="run_shell_command", args={"command": "x"})
