@@ -1,1 +1,1 @@
-"""How fast it is, as ratios of things that are measured in the same run."""
+"""Measure performance as ratios within one run."""

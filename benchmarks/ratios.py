@@ -1,7 +1,7 @@
 """
-Compare the pieces of work within one run, in turn, so that a machine whose speed drifts drifts for all of them.
+Compare pieces of work in turn within one run, so that changes in the machine's speed affect all of them.
 
-Run it from the root of the project: `python -m benchmarks.ratios`. It prints the tables of `benchmarks/README.md`.
+Run `python -m benchmarks.ratios` in the project's root folder to print the tables of `benchmarks/README.md`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SIZES = {"100 B": work.SMALL, "100 kB": work.LARGE, "1 MB": work.HUGE}
 
 
 def _microseconds(pieces: dict[str, work.Piece], rounds: int) -> dict[str, list[float]]:
-    """Time each piece once a round; figures are of one call."""
+    """Time each piece once per round; the figures are microseconds per call."""
     figures: dict[str, list[float]] = {name: [] for name in pieces}
     for _ in range(rounds):
         for name, piece in pieces.items():
@@ -44,12 +44,12 @@ def _microseconds(pieces: dict[str, work.Piece], rounds: int) -> dict[str, list[
 
 
 def _ratio(figures: dict[str, list[float]], name: str, base: str) -> float:
-    """Give the median of the ratios, round by round."""
+    """Return the median of the ratios of all rounds."""
     return statistics.median(one / other for one, other in zip(figures[name], figures[base], strict=True))
 
 
 def calls() -> None:
-    """Before and after of one call, against the bare walk, the bare hash and the original's way of digesting."""
+    """Compare `before` and `after` of a call with a bare walk, a bare hash and the original's way of digesting."""
     print("| one call, arguments of 111 B | result | µs (median) | × walk | × hash | × sorted JSON and SHA-256 |")
     print("| --- | --- | --- | --- | --- | --- |")
     for size, result in SIZES.items():
@@ -66,21 +66,21 @@ def calls() -> None:
 
 
 def history() -> None:
-    """The same with a history of 10,000 steps, which is full before it is timed."""
+    """Compare the default history with a full history of 10,000 calls."""
     pieces = {
-        "30 steps": work.guarded(work.SMALL),
-        "10,000 steps": work.guarded(work.SMALL, history_size=10_000),
+        "30 calls": work.guarded(work.SMALL),
+        "10,000 calls": work.guarded(work.SMALL, history_size=10_000),
     }
     for _ in range(10_000 // work.CALLS + 1):
-        pieces["10,000 steps"].run()
+        pieces["10,000 calls"].run()
     figures = _microseconds(pieces, ROUNDS)
-    print("\n| `historySize` | µs (median) | × 30 steps |\n| --- | --- | --- |")
+    print("\n| `historySize` | µs (median) | × 30 calls |\n| --- | --- | --- |")
     for name in pieces:
-        print(f"| {name} | {statistics.median(figures[name]):.2f} | {_ratio(figures, name, '30 steps'):.2f} |")
+        print(f"| {name} | {statistics.median(figures[name]):.2f} | {_ratio(figures, name, '30 calls'):.2f} |")
 
 
 def memory() -> None:
-    """What one run keeps, after so many calls."""
+    """Measure the memory of one run after a number of calls."""
     print("\n| calls of one run | kB kept |\n| --- | --- |")
     tracemalloc.start()
     guard = Guard()
@@ -88,13 +88,13 @@ def memory() -> None:
     guard.before(ToolCall("read", {"warm": "up"}))
     gc.collect()
     before, _ = tracemalloc.get_traced_memory()
-    asked = 0
+    made = 0
     for until in (100, 10_000, 1_000_000):
-        while asked < until:
-            asked += 1
-            call = ToolCall("read", {"path": f"/src/{asked}.py"}, id=f"call_{asked:024}", run_id="r1")
+        while made < until:
+            made += 1
+            call = ToolCall("read", {"path": f"/src/{made}.py"}, id=f"call_{made:024}", run_id="r1")
             guard.before(call)
-            guard.after(call, outcomes[asked % 2])
+            guard.after(call, outcomes[made % 2])
         del call
         gc.collect()
         now, _ = tracemalloc.get_traced_memory()
@@ -103,7 +103,7 @@ def memory() -> None:
 
 
 def start() -> None:
-    """The start of a process that imports the package, and of one that makes a guard, against a bare interpreter."""
+    """Compare processes that import the package, or create a guard, with a bare interpreter."""
     paths = [
         str(Path(__file__).parent.parent / "src"),
         sysconfig.get_paths()["platlib"],
@@ -129,7 +129,7 @@ def start() -> None:
 
 
 def hooks() -> None:
-    """One event of a host, in a process of its own as hosts start it, against a bare interpreter."""
+    """Compare a process that handles one hook event with a bare interpreter."""
     with tempfile.TemporaryDirectory() as home, mock.patch.dict(os.environ, {"HOME": home}):
         write_launcher()
         command = words_for("claude-code")
@@ -142,9 +142,9 @@ def hooks() -> None:
         figures: dict[str, list[float]] = {name: [] for name in programs}
         for number in range(PROCESSES):
             for name, (words, payload) in programs.items():
-                given = json.dumps(payload(number)).encode()
+                event = json.dumps(payload(number)).encode()
                 begin = time.perf_counter()
-                subprocess.run(words, input=given, check=True, capture_output=True)  # noqa: S603 - our own program
+                subprocess.run(words, input=event, check=True, capture_output=True)  # noqa: S603 - our own program
                 figures[name].append((time.perf_counter() - begin) * 1e3)
     print("\n| one event, in a session with a full history | ms (median) | × bare |\n| --- | --- | --- |")
     for name in programs:
@@ -154,7 +154,7 @@ def hooks() -> None:
 
 
 def scans() -> None:
-    """The scan of a session against only parsing it."""
+    """Compare scanning a session with only parsing it."""
     print(
         "\n| session | MB | scan, MB/s | bare parse, MB/s | scan ÷ parse, in speed |\n| --- | --- | --- | --- | --- |"
     )

@@ -1,4 +1,4 @@
-"""The pieces of work, each timed by itself; `benchmarks.ratios` compares them."""
+"""Time each piece of work by itself; `benchmarks.ratios` compares them."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ PIECES = {
 
 @pytest.mark.parametrize("name", PIECES)
 def test_a_piece_of_work(name: str, benchmark: Any) -> None:
-    """Time it; the figures are of one round, which is a hundred calls or one session."""
+    """A round is a hundred calls or one session."""
     benchmark(PIECES[name].run)

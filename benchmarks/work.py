@@ -1,4 +1,4 @@
-"""The pieces of work that are measured: each is a function without arguments, and how many calls it stands for."""
+"""The pieces of work that are measured: functions without arguments, each with the number of calls it makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wheelspin.transcripts import reader_for
 from wheelspin.transcripts.files import TranscriptFile
 
 CALLS = 100
-"""Calls in one round of a piece."""
+"""Number of calls in one round of a piece."""
 SMALL = {"content": [{"type": "text", "text": "x" * 61}]}
 LARGE = "x" * 100_000
 HUGE = "x" * 1_000_000
@@ -31,20 +31,20 @@ def _hook_call(number: int) -> dict[str, Any]:
 
 
 def _asked(number: int) -> dict[str, Any]:
-    """Claude Code asks about a call."""
+    """Return the event before a call of Claude Code."""
     session = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
     return {**session, "hook_event_name": "PreToolUse", **_hook_call(number)}
 
 
 def _told(number: int) -> dict[str, Any]:
-    """Claude Code tells what came back."""
+    """Return the event after a call of Claude Code."""
     calls = [{**_hook_call(number), "tool_response": f"line {number}\n" * 50}]
     return {"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PostToolBatch", "tool_calls": calls}
 
 
 HookEvent = Callable[[int], dict[str, Any]]
 HOOK_EVENTS: dict[str, HookEvent] = {"`PreToolUse`": _asked, "`PostToolBatch`": _told}
-"""Events of Claude Code, by the number of the call that they are about."""
+"""Events of Claude Code, as functions of the number of the call."""
 
 
 class Piece(NamedTuple):
@@ -55,7 +55,7 @@ class Piece(NamedTuple):
 
 
 def arguments(number: int) -> dict[str, Any]:
-    """Give arguments of 111 bytes as compact JSON; another number gives other ones."""
+    """Return arguments of 111 bytes in compact JSON, different for each number."""
     return {
         "command": "pytest -q tests/test_api.py -k create --maxfail=1 -x --no-header -qqq",
         "timeout": 120_000,
@@ -67,7 +67,7 @@ ARGUMENTS = [arguments(number) for number in range(CALLS)]
 
 
 def guarded(result: object, *, history_size: int = 30, distinct: bool = True) -> Piece:
-    """Ask before and tell after, for calls that are made as a host makes them; no two results in a row are equal."""
+    """Call `before` and `after` as a host does; consecutive results always differ."""
     guard = Guard(Settings(enabled=True, history_size=history_size))
     outcomes = itertools.cycle(
         [Outcome.result(result), Outcome.result(change_texts(result, lambda text: text[:-1] + "y"))]
@@ -87,7 +87,7 @@ def guarded(result: object, *, history_size: int = 30, distinct: bool = True) ->
 
 
 def bare_walk(result: object) -> Piece:
-    """Write the arguments and the result down, as a fingerprint does, and nothing else."""
+    """Only walk over the arguments and the result, as a fingerprint does."""
 
     def run() -> None:
         for given in ARGUMENTS:
@@ -98,7 +98,7 @@ def bare_walk(result: object) -> Piece:
 
 
 def bare_hash(result: object) -> Piece:
-    """Digest as many bytes as the arguments and the result have, and nothing else."""
+    """Only hash as many bytes as the arguments and the result have."""
     one, other = (json.dumps(value).encode() for value in (ARGUMENTS[0], result))
 
     def run() -> None:
@@ -110,7 +110,7 @@ def bare_hash(result: object) -> Piece:
 
 
 def sorted_json(result: object) -> Piece:
-    """Digest sorted JSON with SHA-256, the way that the original goes, without its history and its detectors."""
+    """Hash sorted JSON with SHA-256, as the original does, without its history and detectors."""
 
     def run() -> None:
         for given in ARGUMENTS:
@@ -121,11 +121,11 @@ def sorted_json(result: object) -> Piece:
 
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="wheelspin-bench-")
-"""Goes with the process."""
+"""Removed when the process ends."""
 
 
 def _session(calls: int, words: int) -> Path:
-    """Write a session of Claude Code in which a healthy agent reads files and thinks."""
+    """Write a session of Claude Code in which an agent reads files without a loop."""
     path = Path(_FOLDER.name) / f"{calls}-{words}.jsonl"
     base = {"sessionId": "s", "cwd": "/home/sam/shop", "version": "2.1.332", "gitBranch": "main", "isSidechain": False}
     text = 'The quick brown fox jumps over the lazy dog, and "quotes" it.\n' * words
@@ -154,7 +154,7 @@ SHORT_LINES = _session(1500, 4)
 
 
 def scan(path: Path) -> Piece:
-    """Read a session and play it through a guard."""
+    """Read a session and replay it through a guard."""
 
     def run() -> None:
         source = TranscriptFile(path)

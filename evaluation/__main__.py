@@ -23,9 +23,9 @@ ENVIRONMENTS = ROOT / ".venv-eval"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print a table for each set of runs, and write the tables into the documentation if asked to."""
-    given = _given(arguments)
-    chosen = [each for each in candidates(given.environments) if _is_wanted(each, given)]
+    """Measure, print a table for each set of runs, and with `--write` update the documentation."""
+    options = _options(arguments)
+    chosen = [each for each in candidates(options.environments) if _is_wanted(each, options)]
     progress = Console(stderr=True, highlight=False, soft_wrap=True)
     for name, runs in _sets():
         rows = []
@@ -35,16 +35,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if rows[-1].details:
                 progress.print(rows[-1].details, markup=False)
         show(f"{name} runs: {about(runs)}", rows)
-        if given.write:
+        if options.write:
             write(PAGE, name, runs, rows, datetime.now(tz=UTC).date())
     return 0
 
 
-def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m evaluation", description="Compare Wheelspin with its peers.")
     names = [*SETTINGS, *(peer.name for peer in PEERS)]
     parser.add_argument(
-        "--only", action="append", choices=names, metavar="NAME", help=f"measure this one: {', '.join(names)}"
+        "--only",
+        action="append",
+        choices=names,
+        metavar="NAME",
+        help=f"measure only this detector (repeatable): {', '.join(names)}",
     )
     parser.add_argument("--no-peers", action="store_true", help="measure Wheelspin alone")
     parser.add_argument("--write", action="store_true", help="write the tables into docs/evaluation.md")
@@ -53,27 +57,27 @@ def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         default=ENVIRONMENTS,
         metavar="DIR",
-        help="where the environments of the peers are, or are made (default: .venv-eval)",
+        help="folder with the environments of the peers, which are created if missing (default: .venv-eval)",
     )
-    given = parser.parse_args(arguments)
-    if given.write and (given.only or given.no_peers):
-        parser.error("--write needs all rows of the tables: leave --only and --no-peers out")
-    if given.no_peers and given.only and not set(given.only) & set(SETTINGS):
-        parser.error("--no-peers leaves nothing of --only")
-    return given
+    options = parser.parse_args(arguments)
+    if options.write and (options.only or options.no_peers):
+        parser.error("--write needs all rows of the tables: omit --only and --no-peers")
+    if options.no_peers and options.only and not set(options.only) & set(SETTINGS):
+        parser.error("--no-peers excludes everything that --only names")
+    return options
 
 
-def _is_wanted(candidate: Candidate, given: argparse.Namespace) -> bool:
-    if given.no_peers and candidate.name not in SETTINGS:
+def _is_wanted(candidate: Candidate, options: argparse.Namespace) -> bool:
+    if options.no_peers and candidate.name not in SETTINGS:
         return False
-    return not given.only or candidate.name in given.only
+    return not options.only or candidate.name in options.only
 
 
 def _sets() -> Iterator[tuple[str, list[Run]]]:
     if recordings.RECORDED.exists():
         yield "recorded", list(recorded(recordings.RECORDED))
     else:
-        print("The recorded runs are not here: only the synthetic ones are measured.")
+        print("The recorded runs were not found, so only the synthetic ones are measured.")
     yield "synthetic", list(synthetic())
 
 

@@ -1,4 +1,4 @@
-"""The detectors that are compared, and the measuring of one of them."""
+"""Measure the detectors that are compared."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from wheelspin.testing import strict
 __all__ = ["ADDED", "SETTINGS", "Candidate", "Row", "candidates", "measure"]
 
 ADDED = ("immediate_repeat", "stagnation", "unchanged_failure", "same_failure", "near_repeat")
-"""The detectors that the documented detection does not have."""
+"""The detectors that OpenClaw's documented detection does not have."""
 
 SETTINGS = {
     "wheelspin-early": Settings(enabled=True, preset="early"),
     "wheelspin-standard": Settings(enabled=True),
     "wheelspin-documented": Settings(enabled=True, detectors=dict.fromkeys(ADDED, False)),
 }
-"""Wheelspin as it is measured: at both presets, and with the documented detectors alone."""
+"""Wheelspin's settings that are measured: both presets, and the documented detectors alone."""
 
 PASSES = 3
 
 
 class Candidate(NamedTuple):
-    """A detector that is measured."""
+    """A detector to measure."""
 
     name: str
     version: str
     answers: Callable[[Sequence[Run]], Iterator[dict[str, Any]]]
-    """Gives an answer on each run, in order."""
+    """Yields an answer for each run, in order."""
     passes: int = 1
-    """How often it is asked, for the time that it takes."""
+    """Number of passes over the runs, of which the median time is taken."""
 
 
 class Row(NamedTuple):
-    """What one line of a table says."""
+    """One row of a table."""
 
     name: str
     version: str
     figures: Figures | None
-    """`None` for one that was not run."""
+    """`None` if the detector was not run."""
     microseconds: float = 0.0
-    """Time in the detector for each call; the median of its passes."""
+    """Time per call in the detector, the median of its passes."""
     reason: str = ""
-    """Why it was not run, in one line."""
+    """Why the detector was not run, in one line."""
     details: str = ""
-    """All that is known about why it was not run."""
+    """The full message of why the detector was not run."""
 
 
 def candidates(environments: Path) -> list[Candidate]:
-    """Give all detectors, Wheelspin first; the peers live below the folder."""
+    """Return all detectors, Wheelspin first. The environments of the peers are in the folder."""
     own = version("wheelspin")
     return [
         *(Candidate(name, own, partial(_wheelspin, settings), PASSES) for name, settings in SETTINGS.items()),
@@ -68,7 +68,7 @@ def candidates(environments: Path) -> list[Candidate]:
 
 
 def measure(candidate: Candidate, runs: Sequence[Run]) -> Row:
-    """Measure a detector on runs; one that cannot be set up or fails is a row that says so."""
+    """Measure a detector on runs. A detector that cannot be set up or that fails gets a row with the reason."""
     seconds = []
     try:
         for _ in range(candidate.passes):
@@ -78,8 +78,8 @@ def measure(candidate: Candidate, runs: Sequence[Run]) -> Row:
     except (PeerError, ValueError, KeyError, TypeError) as error:
         if candidate.name in SETTINGS:
             raise
-        text = str(error) if isinstance(error, PeerError) else f"{candidate.name} gave a wrong answer: {error}"
-        return Row(candidate.name, candidate.version, None, reason=_in_short(candidate.name, text), details=text)
+        text = str(error) if isinstance(error, PeerError) else f"{candidate.name} returned an invalid answer: {error}"
+        return Row(candidate.name, candidate.version, None, reason=_shortened(candidate.name, text), details=text)
     calls = sum(len(run.calls) for run in runs)
     return Row(candidate.name, candidate.version, figures(found), statistics.median(seconds) / calls * 1e6)
 
@@ -97,7 +97,7 @@ def _pin(peer: Peer) -> str:
     return re.split("==|@", peer.requirement)[-1]
 
 
-def _in_short(name: str, text: str) -> str:
-    """Keep the first line without the name, and of a command only the program: what is left fits into a table."""
+def _shortened(name: str, text: str) -> str:
+    """Return the first line without the detector's name and with commands cut to their program, to fit into a table."""
     line = re.sub(r"`(?:\S*/)?([^\s`]+)[^`]*`", r"`\1`", text.splitlines()[0])
     return line.removeprefix(name).strip(" :;").replace("|", "/")[:120]

@@ -1,7 +1,7 @@
 """
-The runs that detectors are measured on: what an agent called, what came back, and what people say of it.
+The runs that detectors are measured on: an agent's calls, their results, and the labels that people gave.
 
-A run goes to a peer as one JSON line and comes back as one JSON line of signals; see `evaluation/peers/README.md`.
+A run is sent to a peer as one JSON line, and answered with one JSON line of signals; see `evaluation/peers/README.md`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 __all__ = ["Call", "Run", "Stretch", "recorded"]
 
 RECORDED = Path(__file__).resolve().parents[2] / "shared" / "traces" / "runs.jsonl.gz"
-"""Real runs with labels, which lie beside a developer's checkout."""
+"""Real runs with labels, in a folder beside the checkout."""
 
 CODING_AGENTS = (
     "entire-",
@@ -27,26 +27,26 @@ CODING_AGENTS = (
     "pydantic-ai-deepagents",
     "openhands-events",
 )
-"""Sources whose runs are good work without a loop: warning there is a false alarm."""
+"""Sources of good work without loops, where every warning is a false alarm."""
 
 
 class Call(NamedTuple):
-    """One call of a tool, and what came back."""
+    """A call of a tool and its result."""
 
     tool: str
     args: Any
     result: Any
     error: bool = False
     message: int | None = None
-    """Calls with the same number came in one message of the model: they ran in parallel."""
+    """Number of the model's message; calls with the same number ran in parallel."""
     user_before: bool = False
-    """The user spoke before this call."""
+    """Whether the user wrote a message before this call."""
     compaction_before: bool = False
-    """The context was shortened before this call."""
+    """Whether the context was compacted before this call."""
 
 
 class Stretch(NamedTuple):
-    """A part of a run that somebody has judged; places are call numbers, counted from 0, both ends included."""
+    """A labelled part of a run; its ends are call numbers from 0, both included."""
 
     label: str
     """`loop` or `ok`."""
@@ -54,7 +54,7 @@ class Stretch(NamedTuple):
     start: int
     end: int
     waste_from: int = 0
-    """Of a loop: the first call that brings nothing new."""
+    """In a loop, the first call that brings nothing new."""
 
 
 class Run(NamedTuple):
@@ -68,12 +68,12 @@ class Run(NamedTuple):
     """Whether every signal in it is a false alarm."""
 
     def line(self) -> str:
-        """Give the run as a peer reads it: without what people say of it."""
+        """Return the JSON line for a peer, without the labels."""
         return json.dumps({"id": self.id, "calls": [call._asdict() for call in self.calls]})
 
 
 def recorded(path: Path = RECORDED) -> Iterator[Run]:
-    """Give the recorded runs that count: those with a judged stretch, and the clean ones of coding agents."""
+    """Yield the recorded runs with a labelled stretch, and the clean runs of coding agents."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             run = json.loads(line)

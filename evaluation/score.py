@@ -1,4 +1,4 @@
-"""What the signals of a detector come to, held against what people say of the runs."""
+"""Score the signals of a detector against the labels that people gave to the runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Figures", "Judged", "Share", "Signal", "figures", "judged", "signals
 
 
 class Signal(NamedTuple):
-    """Something that a detector did in a run, as `evaluation/peers/README.md` has it."""
+    """A warning or a stop of a detector in a run, as `evaluation/peers/README.md` defines it."""
 
     call: int
     what: Literal["warn", "stop"]
@@ -20,49 +20,49 @@ class Signal(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A loop, an ok stretch or a clean run, and what a detector did in it."""
+    """A loop, an ok stretch or a clean run, and a detector's reaction to it."""
 
     run: str
     label: str
     """`loop`, `ok`, or `clean` for a whole run."""
     start: int
     warned: bool
-    """Whether it warned or stopped."""
+    """Whether the detector warned or stopped."""
     stopped: bool
     wasted: int = 0
-    """Of a loop: the wasted calls that were made before the first signal took effect."""
+    """In a loop, the number of wasted calls before the first signal took effect."""
     saved: float = 0.0
-    """Of a loop: the share of its wasted calls that the first stop prevents."""
+    """In a loop, the share of the wasted calls that the first stop prevents."""
 
 
 class Share(NamedTuple):
-    """So many of so many."""
+    """A number of hits out of a total."""
 
     hits: int
     of: int
 
 
 class Figures(NamedTuple):
-    """What a table says of a detector."""
+    """The figures of a detector in a table."""
 
     loops_warned: Share
     loops_stopped: Share
     wasted: float | None
-    """Median over all loops, `None` where there are none."""
+    """Median over all loops; `None` without loops."""
     saved: float | None
-    """Mean over all loops, `None` where there are none."""
+    """Mean over all loops; `None` without loops."""
     ok_warned: Share
-    """Warned or stopped: either is a false alarm."""
+    """Ok stretches that were warned or stopped: false alarms."""
     clean_warned: Share
     clean_stopped: Share
 
 
 def signals_of(run: Run, answer: dict[str, Any]) -> list[Signal]:
     """
-    Give the signals of a detector's answer on a run, in the order in which they happen.
+    Return the signals in a detector's answer on a run, in the order in which they happen.
 
     Raises:
-        ValueError: It is no answer on this run.
+        ValueError: The answer does not fit the run.
     """
     if answer.get("id") != run.id:
         raise ValueError(f"an answer on {answer.get('id')!r}, not on {run.id!r}")
@@ -72,12 +72,12 @@ def signals_of(run: Run, answer: dict[str, Any]) -> list[Signal]:
             case [int(call), "warn" | "stop" as what, "before" | "after" as when] if 0 <= call < len(run.calls):
                 signals.append(Signal(call, what, when))
             case _:
-                raise ValueError(f"{signal!r} is no signal on a run of {len(run.calls)} calls")
+                raise ValueError(f"{signal!r} is not a valid signal for a run of {len(run.calls)} calls")
     return sorted(signals, key=_moment)
 
 
 def judged(run: Run, signals: Sequence[Signal]) -> Iterator[Judged]:
-    """Give what signals, in the order in which they happen, mean for each judged stretch, and for a clean run."""
+    """Yield the effect of ordered signals on each labelled stretch, and on a clean run."""
     for stretch in run.stretches:
         inside = [signal for signal in signals if stretch.start <= signal.call <= stretch.end]
         stops = [signal for signal in inside if signal.what == "stop"]
@@ -91,7 +91,7 @@ def judged(run: Run, signals: Sequence[Signal]) -> Iterator[Judged]:
 
 
 def figures(found: Collection[Judged]) -> Figures:
-    """Sum up what a detector did in a set of runs."""
+    """Return the figures of a detector over a set of runs."""
     loops, ok, clean = ([each for each in found if each.label == label] for label in ("loop", "ok", "clean"))
     return Figures(
         _share(each.warned for each in loops),
@@ -113,7 +113,7 @@ def _waste(stretch: Stretch) -> int:
 
 
 def _spent(stretch: Stretch, signals: Sequence[Signal]) -> int:
-    """Count the wasted calls until the first signal; without one that is all of them."""
+    """Return the number of wasted calls before the first signal; without a signal, all of them."""
     if not signals:
         return _waste(stretch)
     call, is_after = _moment(signals[0])

@@ -1,4 +1,4 @@
-"""The tables: on the terminal, and in the documentation."""
+"""Print the tables to the terminal and write them into the documentation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ HEADS = (
 )
 
 _TEXTS = 2
-"""The first columns hold words, the others figures."""
+"""Number of leading columns with words; the others have figures."""
 
 _WIDTH = 130
-"""Columns that a table needs: a file or a pipe says that it has 80."""
+"""Width of a table in characters; files and pipes report only 80."""
 
 
 def about(runs: Sequence[Run]) -> str:
-    """Say in one sentence what a set of runs holds."""
+    """Return a one-sentence description of a set of runs."""
     labels = [stretch.label for run in runs for stretch in run.stretches]
     loops, ok, clean = labels.count("loop"), labels.count("ok"), sum(run.is_clean for run in runs)
     calls = sum(len(run.calls) for run in runs)
@@ -48,14 +48,14 @@ def about(runs: Sequence[Run]) -> str:
 
 
 def cells(row: Row) -> list[str]:
-    """Give what stands in a row, column by column."""
+    """Return the cells of a row."""
     if not row.figures:
         return [f"{row.name}, not run: {row.reason}", row.version, *[""] * (len(HEADS) - _TEXTS)]
     return [row.name, row.version, *map(_cell, row.figures), _time(row.microseconds)]
 
 
 def show(title: str, rows: Iterable[Row]) -> None:
-    """Print a table below its title, in as many columns as it needs."""
+    """Print a table with its title, as wide as it needs to be."""
     table = Table(box=box.SIMPLE)
     table.add_column(HEADS[0], min_width=20)
     table.add_column(HEADS[1], no_wrap=True)
@@ -70,17 +70,17 @@ def show(title: str, rows: Iterable[Row]) -> None:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    """Give a table as it stands in the documentation."""
+    """Return a table in Markdown."""
     lines = [HEADS, ["---"] * _TEXTS + ["---:"] * (len(HEADS) - _TEXTS), *map(cells, rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def write(page: Path, name: str, runs: Sequence[Run], rows: Iterable[Row], day: date) -> None:
     """
-    Put a table between its markers in a page, with the day, the Python and what was measured.
+    Write a table between its markers in a page, with the date, the Python version and the runs that were measured.
 
     Raises:
-        ValueError: The page has no such markers, or has them twice.
+        ValueError: The page does not have these markers exactly once.
     """
     head = f"Measured on {day.isoformat()} with Python {python_version()}: {about(runs)}."
     start, end = f"<!-- table: {name} -->\n", "<!-- /table -->"
@@ -103,10 +103,10 @@ def _cell(figure: Share | float | None) -> str:
 
 
 def _number(value: float) -> str:
-    """Write a figure without more digits than it has."""
+    """Return a figure with no more digits than are significant."""
     return f"{value:g}" if value == int(value) else f"{value:.2f}" if value < 1 else f"{value:.1f}"
 
 
 def _time(microseconds: float) -> str:
-    """Write a time with two digits at most after which machines differ."""
+    """Return a time with at most two significant digits, beyond which machines differ."""
     return f"{microseconds:.0f}" if microseconds >= 10 else f"{microseconds:.1f}"  # noqa: PLR2004 - digits

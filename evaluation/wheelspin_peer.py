@@ -1,4 +1,4 @@
-"""Wheelspin itself, on the runs that its peers are measured on."""
+"""Wheelspin itself, measured on the runs of its peers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ tools = TOOLS.extended(
     plans=["update_plan", "todowrite", "write_todos", "todo_write"],
     ignored={"bash": ["description"]},
 )
-"""What an adapter for the hosts that the runs are from knows of their tools."""
+"""What an adapter knows about the tools of the hosts that the runs are from."""
 
 
 def _outcome(call: Call) -> Outcome:
@@ -29,23 +29,23 @@ def _outcome(call: Call) -> Outcome:
 
 
 def judge(runs: Iterable[Run], settings: Settings) -> Iterator[dict[str, Any]]:
-    """Give the signals on each run, as a peer would."""
+    """Yield the signals on each run, as a peer does."""
     for run in runs:
         guard = Guard(settings, tools=tools)
         signals: list[tuple[int, str, str]] = []
-        spent = 0.0
+        seconds = 0.0
         for number, call in enumerate(run.calls):
             turn = None if call.message is None else str(call.message)
-            asked = ToolCall(call.tool, call.args, id=str(number), turn_id=turn)
+            tool_call = ToolCall(call.tool, call.args, id=str(number), turn_id=turn)
             outcome = _outcome(call)
             start = time.perf_counter()
             if call.user_before:
                 guard.user_message()
             if call.compaction_before:
                 guard.compacted()
-            verdict = guard.before(asked)
-            after = verdict if verdict.stops else guard.after(asked, outcome)
-            spent += time.perf_counter() - start
+            verdict = guard.before(tool_call)
+            after = verdict if verdict.stops else guard.after(tool_call, outcome)
+            seconds += time.perf_counter() - start
             if verdict.action == "warn":
                 signals.append((number, "warn", "after"))
             elif verdict.stops:
@@ -54,4 +54,4 @@ def judge(runs: Iterable[Run], settings: Settings) -> Iterator[dict[str, Any]]:
                 signals.append((number, "stop", "after"))
             if verdict.action == "abort" or after.action == "abort":
                 guard.reset()
-        yield {"id": run.id, "signals": signals, "seconds": spent}
+        yield {"id": run.id, "signals": signals, "seconds": seconds}

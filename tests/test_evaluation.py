@@ -123,7 +123,7 @@ class TestCounting:
     )
     def test_what_is_no_answer_is_refused(self, answer: dict[str, Any]) -> None:
         """Nothing is guessed."""
-        with pytest.raises(ValueError, match=r"no signal|an answer on"):
+        with pytest.raises(ValueError, match=r"not a valid signal|an answer on"):
             signals_of(_run(), answer)
 
 
@@ -171,7 +171,7 @@ class TestMeasuring:
         row = measure(_candidate(lambda _: iter([answer])), [_run()])
 
         assert row.figures is None
-        assert row.reason.startswith("gave a wrong answer: ")
+        assert row.reason.startswith("returned an invalid answer: ")
 
     def test_every_peer_and_three_settings_are_measured(self) -> None:
         """The peers with the versions to which they are pinned."""
@@ -236,7 +236,9 @@ class TestCommand:
         assert command.main(["--no-peers"]) == 0
         out = capsys.readouterr().out
 
-        assert out.startswith("The recorded runs are not here: only the synthetic ones are measured.\nsynthetic runs: ")
+        assert out.startswith(
+            "The recorded runs were not found, so only the synthetic ones are measured.\nsynthetic runs: "
+        )
         assert [line.split()[0] for line in out.splitlines() if line.startswith("  wheelspin")] == list(SETTINGS)
 
     def test_a_peer_that_fails_does_not_end_it(

@@ -1,8 +1,8 @@
 """
-The other loop detectors, and how to ask one of them about runs.
+The other loop detectors, and how to run one of them.
 
-Each lives in an environment of its own, made from the package that its authors publish, and answers through a driver
-that speaks the two lines in `README.md`.
+Each has an environment of its own, created from the package that its authors publish, and answers through a driver
+with the protocol of two lines that `README.md` describes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class PeerError(Exception):
-    """A peer that cannot be set up, or that failed on a run."""
+    """A peer cannot be set up, or failed on a run."""
 
 
 class Peer(NamedTuple):
@@ -32,10 +32,10 @@ class Peer(NamedTuple):
     name: str
     kind: Literal["python", "node"]
     requirement: str
-    """Its package, pinned to the version that the figures are of."""
+    """Its package, pinned to the version that was measured."""
     driver: str
     python: tuple[int, int] = (3, 11)
-    """The oldest Python that it runs on."""
+    """The oldest supported Python version."""
 
 
 PEERS = (
@@ -51,10 +51,10 @@ PEERS = (
 
 def prepare(peer: Peer, folder: Path) -> list[str]:
     """
-    Make the peer's environment below the folder, unless it is there, and give the command that starts its driver.
+    Create the peer's environment in the folder, if it is missing, and return the command that starts its driver.
 
     Raises:
-        PeerError: It cannot be made, for example because the registry is out of reach.
+        PeerError: The environment cannot be created, for example because the registry is unreachable.
     """
     home = folder.resolve() / peer.name
     stamp = home / "made-of"
@@ -70,10 +70,10 @@ def prepare(peer: Peer, folder: Path) -> list[str]:
 
 def run(peer: Peer, lines: Iterable[str], folder: Path) -> Iterator[dict[str, Any]]:
     """
-    Give the peer's answer to each line, in order, from one process of its driver.
+    Yield the peer's answer to each line, in order, from one process of its driver.
 
     Raises:
-        PeerError: It cannot be set up, or it ended or said something else than an answer.
+        PeerError: The peer cannot be set up, ended early, or returned an invalid answer.
     """
     command = prepare(peer, folder)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
@@ -97,22 +97,26 @@ def run(peer: Peer, lines: Iterable[str], folder: Path) -> Iterator[dict[str, An
 
 
 def _ask(peer: Peer, process: subprocess.Popen[str], line: str, errors: IO[str]) -> dict[str, Any]:
-    """Write one line and read one: a driver answers a run before it reads the next, so that neither end can block."""
+    """Write one line and read one; a driver answers a run before it reads the next, so that neither side blocks."""
     stdin, stdout = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
-    said = ""
+    reply = ""
     try:
         stdin.write(line.rstrip("\n") + "\n")
         stdin.flush()
-        said = stdout.readline()
-        answer = json.loads(said)
+        reply = stdout.readline()
+        answer = json.loads(reply)
     except (OSError, ValueError) as error:
-        if not said and process.poll() is None:
+        if not reply and process.poll() is None:
             process.wait()
         errors.seek(0)
-        instead = f"{peer.name} said {said[:200]!r} for an answer" if said else f"{peer.name} ended without an answer"
-        raise PeerError(f"{instead}; it wrote last:\n{_tail(errors.read(), 12)}") from error
+        what = (
+            f"{peer.name} returned {reply[:200]!r} instead of an answer"
+            if reply
+            else f"{peer.name} ended without an answer"
+        )
+        raise PeerError(f"{what}; its last output was:\n{_tail(errors.read(), 12)}") from error
     if not isinstance(answer, dict):
-        raise PeerError(f"{peer.name} said {said[:200]!r} for an answer")
+        raise PeerError(f"{peer.name} returned {reply[:200]!r} instead of an answer")
     return answer
 
 
@@ -127,7 +131,7 @@ def _python_setup(peer: Peer, home: Path) -> Iterator[list[str]]:
 
 
 def _node_setup(peer: Peer, home: Path) -> Iterator[list[str]]:
-    """Install without the packages' own scripts: a detector needs nothing built."""
+    """Yield the command that installs the package without running its scripts, which a detector does not need."""
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"]
     yield ["npm", "install", *options, "--prefix", str(home), peer.requirement]
 
@@ -137,7 +141,7 @@ def _python_of(home: Path) -> Path:
 
 
 def _interpreter(peer: Peer) -> str:
-    """Find a Python for the peer: this one, one on the path, or one of pyenv's, whose own commands may be off."""
+    """Return a Python for the peer: the running one, one on the path, or one of pyenv's, even without its shims."""
     if sys.version_info >= peer.python:
         return sys.executable
     major, minor = peer.python
@@ -151,7 +155,7 @@ def _interpreter(peer: Peer) -> str:
 
 
 def _runs(program: str) -> bool:
-    """Tell whether the program is there and starts: a version manager's stand-in may be there and not start."""
+    """Return whether a program exists and starts; the shim of a version manager may exist but not start."""
     try:
         return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0  # noqa: S603
     except OSError:
@@ -164,8 +168,8 @@ def _set_up(peer: Peer, command: list[str], home: Path) -> None:
     except OSError as error:
         raise PeerError(f"{peer.name} cannot be set up: {command[0]} does not start: {error.strerror}") from error
     if done.returncode:
-        said = _tail(done.stderr or done.stdout, 12)
-        raise PeerError(f"{peer.name} cannot be set up: `{' '.join(command)}` ended with {done.returncode}:\n{said}")
+        output = _tail(done.stderr or done.stdout, 12)
+        raise PeerError(f"{peer.name} cannot be set up: `{' '.join(command)}` ended with {done.returncode}:\n{output}")
 
 
 def _tail(text: str, count: int) -> str:

@@ -1,9 +1,9 @@
 """
-agentbelt-loop: a `LoopDetector` with its default policy, told of each call and its result and then asked.
+agentbelt-loop: a `LoopDetector` with its default policy, which records each call with its result and then checks.
 
-Each run has a detector of its own, so that no run depends on those before it; its library of shapes that looped in
-other sessions stays empty for that reason. It learns neither of errors nor of the user, and has no warning. After a
-stop the session is reset, which is its word for a fresh start.
+Each run has a detector of its own, so that no run depends on earlier ones; its library of patterns that looped in other
+sessions therefore stays empty. It is not informed of errors or user messages, and has no warnings. After a stop the
+session is reset, which is its way of starting afresh.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 /**
- * gemini-cli: the tool call check of its LoopDetectionService, without the one that asks a model.
+ * gemini-cli: the tool call check of its LoopDetectionService, without the check that asks a model.
  *
- * Each call is a request in the model's stream, and a detection is a `stop`, because the client leaves the stream there
- * and the call does not run. At the first detection of a prompt the client tells the model and clears the detection;
- * at the next it ends the run. A message of the user is a new prompt, which resets the service; so is the user's word
- * to go on after the run has ended. It has no warning and sees no results.
+ * Each call is a request in the model's stream. A detection is a `stop`, because the client leaves the stream there and
+ * the call does not run. At the first detection within a prompt the client informs the model and clears the detection;
+ * at the next one it ends the run. A message of the user is a new prompt and resets the service, and so does the user's
+ * message to continue after the run has ended. The service has no warnings and does not see results.
  */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

@@ -1,8 +1,8 @@
 """
-hermes-agent: its `ToolCallGuardrailController` with the default configuration, told of each call's failure or success.
+hermes-agent: its `ToolCallGuardrailController` in the default configuration, informed of the success of each call.
 
-By default it only warns; its blocks and halts are for those who switch them on, and are read here all the same. A
-message of the user starts a turn, at which the agent resets the controller; so does a stop, which ends the turn.
+By default it only warns. Its blocks and halts are opt-in, but are read here as well. A message of the user starts a
+turn, at which the agent resets the controller; a stop, which ends the turn, resets it, too.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 /**
  * OpenClaw: its tool loop detection, switched on ({enabled: true}) with its documented thresholds.
  *
- * Before a call comes detectToolCallLoop: a critical verdict stops the call, which is then not recorded, as in the
- * agent; a warning lets it run. Warnings reach OpenClaw's log and not the model, and count as `warn` all the same.
- * The calls of one message are all asked for before the first outcome is known. A message of the user starts a run of
- * the agent, with a run id of its own. The guard that it arms after a compaction is another part and not driven.
+ * detectToolCallLoop comes before a call. A critical verdict stops the call, which is then not recorded, as in the
+ * agent; with a warning the call runs. Warnings go to OpenClaw's log and not to the model, but count as `warn`.
+ * All calls of a message come before the first of their outcomes. A message of the user starts a run of the agent, with
+ * a run id of its own. The guard that is armed after a compaction is a separate part and not driven.
  *
- * Its distribution has the detection in one file. That is copied into the peer's environment with the imports that
- * would load the whole program replaced: its logger, and the question whether a channel's plug-in sends a message.
+ * The distribution has the detection in one file. It is copied into the peer's environment with stubs for the imports
+ * that would load the whole program: the logger, and the check whether a channel's plug-in sends a message.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,12 +1,12 @@
 """
-OpenHands SDK: its `StuckDetector` with the default thresholds, over the events that its conversation would hold.
+OpenHands SDK: its `StuckDetector` with the default thresholds, on the events that its conversation would contain.
 
 A message of the model is one step: its actions, then an observation for each, or an `AgentErrorEvent` for an error. As
-in the conversation's own loop the detector is asked after each step, first for its nudge (`warn`), then whether the
-agent is stuck (`stop`, which ends the run); both lie at the last call of the step. The user's message that goes
-on after a stop is an event like any other one of the user's. Arguments travel in the SDK's action for tools that it
-does not know, the thought is empty (a recording has none, and a thought that varies would hide loops), and the
-state is a list of events in place of one on disk.
+in the conversation's own loop, the detector is asked after each step, first for a nudge (`warn`), then whether the
+agent is stuck (`stop`, which ends the run). Both are recorded at the last call of the step. The user's message that
+continues after a stop is an ordinary user event. Arguments are passed in the SDK's action for unknown tools; the
+thought is empty, since a recording has none and varying thoughts would hide loops; and the state is a list of events
+in memory instead of one on disk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class State:
         self.events: list[Event] = []
 
     def active_branch(self, limit: int) -> list[Event]:
-        """Give the last events."""
+        """Return the last events."""
         return self.events[-limit:]
 
     def say(self, source: str, words: str) -> None:
@@ -42,7 +42,7 @@ class State:
         self.events.append(MessageEvent(source=source, llm_message=message))
 
     def step(self, step: list[tuple[int, dict[str, Any]]]) -> None:
-        """Add what one message of the model called, then what came back."""
+        """Add the calls of one message of the model, then their results."""
         first, call = step[0]
         if call["compaction_before"]:
             self.events.append(Condensation(llm_response_id=f"compaction-{first}"))
@@ -54,7 +54,7 @@ class State:
 
 
 def action(number: int, call: dict[str, Any], response: str) -> ActionEvent:
-    """Give a call as an event."""
+    """Return the event of a call."""
     tool, args = call["tool"], call["args"]
     return ActionEvent(
         thought=[],
@@ -67,7 +67,7 @@ def action(number: int, call: dict[str, Any], response: str) -> ActionEvent:
 
 
 def outcome(call: dict[str, Any], event: ActionEvent) -> Event:
-    """Give what came back as an event."""
+    """Return the event of a result."""
     names = {"tool_name": event.tool_name, "tool_call_id": event.tool_call_id}
     if call["error"]:
         return AgentErrorEvent(error=text(call["result"]), **names)

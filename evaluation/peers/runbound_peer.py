@@ -2,9 +2,9 @@
 runbound: `init()` with its defaults, a session for each run, and each tool wrapped in its own `runbound.tool`.
 
 By default it never stops a loop: each of its notices (log, alert, and a containment that it may not carry out) is a
-`warn`, although it reaches a log and not the model. Notices of its loop detector count alone, since those for storms
-of errors go by the clock, which a recording does not have. A message of the user changes nothing: a session that is
-entered again keeps what it saw.
+`warn`, although it goes to a log and not to the model. Only notices of its loop detector count, since those for error
+storms depend on the time, which a recording does not have. A message of the user changes nothing, as a session that is
+re-entered keeps its state.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from two_lines import Answer, serve
 
 
 class ToolFailedError(Exception):
-    """What a tool raises when its recorded result is an error."""
+    """Raised by a tool whose recorded result is an error."""
 
 
 class Session:
-    """The run that is being driven: what the next tool does, and the notices that come meanwhile."""
+    """The current run: the result of the next tool, and the notices so far."""
 
     def __init__(self) -> None:
         self.call: dict[str, Any] = {}
@@ -31,12 +31,12 @@ class Session:
         self.tools: dict[str, Callable[..., Any]] = {}
 
     def notice(self, event: dict[str, Any]) -> None:
-        """Take a notice of the loop detector, with whether the tool had run by then."""
+        """Add a notice of the loop detector, and whether the tool had run by then."""
         if event["kind"] == "anomaly" and event["detector"] == "loop":
             self.notices.append("after" if self.has_run else "before")
 
     def tool(self, name: str) -> Callable[..., Any]:
-        """Give the tool of this name, wrapped."""
+        """Return the wrapped tool of this name."""
         if name not in self.tools:
 
             def body(*_: Any, **__: Any) -> Any:
@@ -54,8 +54,8 @@ class Session:
         with runbound.session(key):
             for number, self.call in enumerate(run["calls"]):
                 tool = self.tool(self.call["tool"])
-                given = self.call["args"]
-                args, kwargs = ((), given) if isinstance(given, dict) else ((given,), {})
+                arguments = self.call["args"]
+                args, kwargs = ((), arguments) if isinstance(arguments, dict) else ((arguments,), {})
                 self.has_run = False
                 self.notices.clear()
                 try:

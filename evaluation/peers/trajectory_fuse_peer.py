@@ -1,9 +1,9 @@
 """
-trajectory-fuse: an `AgentFuse` with its default configuration, asked and told as its own `fuse.tool` does it.
+trajectory-fuse: an `AgentFuse` with its default configuration, driven in the way of its own `fuse.tool`.
 
-Before a call comes `check`, and a detection there stops the call before it ran. After the call comes `observe`, which
-raises at a detection: the same error again and again shows only there. It has no warning and no word for the user's
-turn. A stop ends the run, so that the fuse is reset after it.
+`check` comes before a call, and a detection there stops the call before it runs. `observe` comes after the call and
+raises an exception at a detection; repeated errors are detected only there. It has no warnings and does not know of
+user messages. A stop ends the run, so the fuse is reset after it.
 """
 
 from __future__ import annotations

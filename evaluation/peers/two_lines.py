@@ -1,6 +1,6 @@
-"""The driver's end of the two lines in `README.md`, for the peers written in Python.
+"""The driver's side of the two-line protocol in `README.md`, for peers written in Python.
 
-It lies beside the drivers and imports nothing, because each driver runs in the environment of its own peer.
+It is beside the drivers and imports nothing, because each driver runs in the environment of its own peer.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ __all__ = ["Answer", "messages", "serve", "text"]
 
 
 class Answer:
-    """What one detector says of one run, and the time that it took."""
+    """The signals of a detector on a run, and the time that it took."""
 
     def __init__(self) -> None:
         self.signals: list[tuple[int, str, str]] = []
         self.seconds = 0.0
 
     def warn(self, call: int, when: str) -> None:
-        """Note that the model is told at this call."""
+        """Record that the model is warned at this call."""
         self.signals.append((call, "warn", when))
 
     def stop(self, call: int, when: str) -> None:
-        """Note that this call does not run, or that the run ends at it."""
+        """Record that this call does not run, or that the run ends at it."""
         self.signals.append((call, "stop", when))
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
-        """Count the time of the block: wrap the detector's own calls in it, and nothing else."""
+        """Measure the time of a block, which should contain only calls of the detector."""
         start = time.perf_counter()
         try:
             yield
@@ -44,7 +44,7 @@ class Answer:
 def serve(follow: Callable[[dict[str, Any], Answer], None]) -> None:
     """Answer each run on standard input, in order.
 
-    What the peer itself prints goes to standard error, so that it cannot spoil an answer.
+    Output of the peer itself goes to standard error, where it cannot corrupt an answer.
     """
     out = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
@@ -57,12 +57,12 @@ def serve(follow: Callable[[dict[str, Any], Answer], None]) -> None:
 
 
 def messages(calls: list[dict[str, Any]]) -> Iterator[list[tuple[int, dict[str, Any]]]]:
-    """Give the numbered calls of each message of the model; a call without a number is a message of its own."""
+    """Yield the numbered calls of each message of the model; a call without a message number is a message itself."""
     numbered = enumerate(calls)
     for _, group in groupby(numbered, key=lambda item: (item[1]["message"], item[1]["message"] is None and item[0])):
         yield list(group)
 
 
 def text(result: Any) -> str:
-    """Give a result as the text that a model reads."""
+    """Return a result as the text that a model reads."""
     return result if isinstance(result, str) else json.dumps(result)

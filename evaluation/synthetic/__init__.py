@@ -1,8 +1,8 @@
 """
-Made runs: ways of being stuck, and good work that looks like it.
+Synthetic runs: ways of being stuck, and good work that looks similar.
 
-The recorded runs show what happens often. These show what may happen at all, one shape each: what holds for a shape
-should hold for every agent that runs into it, whatever its tools are called.
+The recorded runs show what happens often. The synthetic ones show what can happen, one shape each. A result on a shape
+should apply to every agent with that behaviour, whatever its tools are called.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from evaluation.synthetic.world import WORLD
 __all__ = ["SHAPES", "Shape", "synthetic"]
 
 SHAPES: tuple[Shape, ...] = (*STUCK.shapes, *FAILING.shapes, *HEALTHY.shapes, *WORLD.shapes)
-"""All shapes; `name` is the id of the run, `why` says in one sentence why it is stuck or healthy."""
+"""All shapes. `name` is the id of the run, and `why` explains in one sentence why it is stuck or healthy."""
 
 
 def synthetic() -> Iterator[Run]:
-    """Give one run of every shape, the stuck ones first, always the same."""
+    """Yield one run of every shape, the stuck ones first; the runs are always the same."""
     for shape in SHAPES:
         yield shape.run()

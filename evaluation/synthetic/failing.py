@@ -1,4 +1,4 @@
-"""Runs that are stuck at something that fails, and would fail for ever."""
+"""Runs that are stuck at something that fails and would fail forever."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODULES = (
 
 @FAILING.shape("exact_repeat_error", ORDERS, news=1)
 def same_failure() -> Iterator[Call]:
-    """One import fails twelve times with the same traceback."""
+    """An import fails twelve times with the same traceback."""
     text = (
         "Traceback (most recent call last):\n"
         '  File "/home/dev/orders/src/orders/run.py", line 3, in <module>\n'
@@ -43,7 +43,7 @@ def same_failure() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", CLUSTER, news=1)
 def clock_in_error() -> Iterator[Call]:
-    """One deployment fails twelve times for one reason, only the clock in its log moves on."""
+    """A deployment fails twelve times for the same reason; only the times in its log change."""
     for turn in range(12):
         now, then = clock(turn * 41), clock(turn * 41 + 2)
         text = f"2025-03-04T{now}Z INFO  reading chart\n2025-03-04T{then}Z ERROR values.yaml: image.tag is required\n"
@@ -52,7 +52,7 @@ def clock_in_error() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", SESSION, news=1)
 def duration_in_error() -> Iterator[Call]:
-    """One build fails twelve times at one line, only the time that it took differs."""
+    """A build fails twelve times at the same line; only its duration varies."""
     for turn in range(12):
         text = (
             "vite v5.1.4 building for production...\n"
@@ -65,7 +65,7 @@ def duration_in_error() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", ORDERS, news=1)
 def pid_in_error() -> Iterator[Call]:
-    """One server does not start twelve times because its port is taken, only its process number differs."""
+    """A server fails to start twelve times because its port is taken; only its process number varies."""
     for turn in range(12):
         pid = 20117 + turn * 6
         text = (
@@ -78,7 +78,7 @@ def pid_in_error() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", ORDERS, news=1)
 def temporary_path_in_error() -> Iterator[Call]:
-    """One package does not build twelve times, only the directory that it is built in differs."""
+    """A package fails to build twelve times; only the build directory varies."""
     for turn in range(12):
         place = f"pip-install-{tag(turn, 8)}/psycopg2_{tag(turn + 30, 32)}"
         text = (
@@ -91,7 +91,7 @@ def temporary_path_in_error() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", DESK, news=1)
 def request_id_in_error() -> Iterator[Call]:
-    """One booking is turned down twelve times for one reason, only the id of the request differs."""
+    """A booking is rejected twelve times for the same reason; only the request id varies."""
     for turn in range(12):
         number = f"{tag(turn, 8)}-{tag(turn + 1, 4)}-4{tag(turn + 2, 3)}-a{tag(turn + 3, 3)}-{tag(turn + 4)}"
         body = {
@@ -103,7 +103,7 @@ def request_id_in_error() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", CLUSTER, news=1)
 def attempt_counter_in_error() -> Iterator[Call]:
-    """One login is refused twelve times, only the number of the attempt grows."""
+    """A login is refused twelve times; only the number of attempts grows."""
     for turn in range(1, 13):
         text = (
             f"attempt {turn}: connecting to queue:5672\nattempt {turn}: ACCESS_REFUSED - login refused for 'worker'\n"
@@ -113,7 +113,7 @@ def attempt_counter_in_error() -> Iterator[Call]:
 
 @FAILING.shape("exact_repeat_error", ORDERS, news=1)
 def edit_rejected() -> Iterator[Call]:
-    """One edit is rejected twelve times because its text is not in the file."""
+    """An edit is rejected twelve times because its text is not in the file."""
     answer = "String to replace not found in file.\nString: return round(amount, 2)"
     return rounds(12, failed(edit("src/orders/totals.py", "return round(amount, 2)", "return amount", answer)))
 
@@ -130,7 +130,7 @@ def two_edits_rejected_then_one() -> Iterator[Call]:
 
 @FAILING.shape("near_repeat_error", ORDERS, news=3)
 def file_not_found() -> Iterator[Call]:
-    """Fifteen guesses of a path in a folder that is not there, where a listing would have told."""
+    """Fifteen paths are guessed in a folder that does not exist, as a listing would have shown."""
     for module in MODULES:
         path = f"/home/dev/orders/lib/{module}.py"
         yield failed(read(path, f"Error: ENOENT: no such file or directory, open '{path}'"))
@@ -138,7 +138,7 @@ def file_not_found() -> Iterator[Call]:
 
 @FAILING.shape("near_repeat_error", CLUSTER, news=3)
 def permission_denied() -> Iterator[Call]:
-    """Fifteen files of one folder are written, and the folder may not be written to."""
+    """Fifteen files are written to a folder without write permission."""
     for module in MODULES:
         path = f"/etc/shop/{module}.conf"
         args = {"path": path, "content": f"[{module}]\nlog = info\n"}
@@ -147,7 +147,7 @@ def permission_denied() -> Iterator[Call]:
 
 @FAILING.shape("near_repeat_error", DESK, news=3)
 def unauthorized() -> Iterator[Call]:
-    """Fifteen addresses of one service are fetched with a token that has expired."""
+    """Fifteen addresses of a service are fetched with an expired token."""
     for module in MODULES:
         text = 'HTTP 401 Unauthorized\n{"error": "token_expired", "message": "The access token has expired"}'
         yield failed(Call("web_fetch", {"url": f"https://erp.example/v2/{module}?limit=50"}, text))
@@ -155,7 +155,7 @@ def unauthorized() -> Iterator[Call]:
 
 @FAILING.shape("near_repeat_error", SESSION, news=4)
 def network_unreachable() -> Iterator[Call]:
-    """Whatever tool and whatever host is tried, there is no network."""
+    """Various tools and hosts are tried without a network."""
     for turn, module in enumerate(MODULES):
         host = f"{module}.example"
         yield failed(
@@ -172,41 +172,41 @@ def network_unreachable() -> Iterator[Call]:
 
 @FAILING.shape("unknown_tool", ORDERS, news=1)
 def unknown_tool() -> Iterator[Call]:
-    """One tool that does not exist is called fifteen times, with other arguments."""
+    """A tool that does not exist is called fifteen times, with varying arguments."""
     for module in MODULES:
         yield failed(Call("run_tests", {"target": f"tests/test_{module}.py"}, "Unknown tool: run_tests"))
 
 
 @FAILING.shape("unknown_tool", DESK, news=3)
 def invented_tools() -> Iterator[Call]:
-    """Fifteen names of tools are made up, and none of them exists."""
+    """Fifteen names of tools are made up, none of which exists."""
     for module in MODULES:
         yield failed(Call(f"linden_{module}", {"guests": 6}, f"Unknown tool: linden_{module}"))
 
 
 @FAILING.shape("exact_repeat_error", CLUSTER, news=1)
 def denied_command() -> Iterator[Call]:
-    """The user declines one command, and it is asked for twelve times."""
+    """The user declines a command, which is requested twelve times."""
     text = "Command declined by user: kubectl delete namespace shop"
     return rounds(12, failed(bash("kubectl delete namespace shop", text)))
 
 
 @FAILING.shape("format_error", ORDERS, news=1)
 def empty_command() -> Iterator[Call]:
-    """A command without a word in it is given fourteen times."""
+    """An empty command is given fourteen times."""
     return rounds(14, failed(bash("", "Error: no command to run")))
 
 
 @FAILING.shape("format_error", SESSION, news=1)
 def missing_argument() -> Iterator[Call]:
-    """A call without its required argument is turned down fourteen times."""
+    """A call without a required argument is rejected fourteen times."""
     text = "InputValidationError: Write failed due to the following issue:\nThe required parameter `content` is missing"
     return rounds(14, failed(Call("Write", {"file_path": "web/lib/price.ts"}, text)))
 
 
 @FAILING.shape("outage", CLUSTER, news=3)
 def outage_without_end() -> Iterator[Call]:
-    """A service is down, and forty tries in a row find it down."""
+    """A service is down, and is tried forty times in a row."""
     text = (
         "HTTP/1.1 503 Service Unavailable\nRetry-After: 5\n\nupstream connect error or disconnect/reset before headers"
     )

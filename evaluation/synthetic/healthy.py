@@ -30,7 +30,7 @@ PASSED = "All checks passed!\n"
 
 @HEALTHY.shape("paging", ORDERS)
 def paging() -> Iterator[Call]:
-    """A long file is read in twelve pieces, and every piece is new."""
+    """A long file is read in twelve different parts."""
     for first in range(1, 1200, 100):
         lines = (f"{first + n:>5}\tdef handle_{tag(first + n, 6)}(order): ..." for n in range(6))
         yield read("src/orders/handlers.py", "\n".join(lines), offset=first, limit=100)
@@ -38,7 +38,7 @@ def paging() -> Iterator[Call]:
 
 @HEALTHY.shape("batch_edits", SESSION)
 def batch_of_edits() -> Iterator[Call]:
-    """Twelve different places of one file are edited, all acknowledged in the same words."""
+    """Twelve places of a file are edited, all acknowledged in the same words."""
     for name in NAMES:
         args = {"file_path": "web/lib/api.ts", "old_string": f"get('/{name}')", "new_string": f"fetch{name.title()}()"}
         yield Call("Edit", args, "The file web/lib/api.ts has been updated successfully.")
@@ -46,7 +46,7 @@ def batch_of_edits() -> Iterator[Call]:
 
 @HEALTHY.shape("batch_edits", ORDERS)
 def batch_of_edits_in_parallel() -> Iterator[Call]:
-    """Twelve different edits of one file in three messages, all acknowledged in the same words."""
+    """Twelve edits of a file in three messages are all acknowledged in the same words."""
     for number, name in enumerate(NAMES):
         yield from together(number // 4, edit("src/orders/forms.py", f"{name} = str", f"{name} = Text({number + 20})"))
 
@@ -63,7 +63,7 @@ def edit_and_test_with_progress() -> Iterator[Call]:
 
 @HEALTHY.shape("recheck_after_edit", ORDERS)
 def check_that_passes_thirty_times() -> Iterator[Call]:
-    """A long refactoring is checked after each of its thirty steps, and it stays sound."""
+    """A long refactoring is checked after each of its thirty steps, and the checks pass."""
     for step in range(30):
         name = f"{NAMES[step % 12]}_{step // 12}"
         yield edit(f"src/orders/rules/{NAMES[step % 12]}.py", f"def {name}(o):", f"def {name}(order: Order) -> bool:")
@@ -72,7 +72,7 @@ def check_that_passes_thirty_times() -> Iterator[Call]:
 
 @HEALTHY.shape("reread_after_edit", ORDERS)
 def reread_after_edits() -> Iterator[Call]:
-    """One file is read after each edit, and it is another text each time."""
+    """A file is read after each edit, and has changed each time."""
     text = TOTALS
     for name in NAMES[:8]:
         old, new = "from decimal", f"from orders.{name} import {name}\nfrom decimal"
@@ -83,7 +83,7 @@ def reread_after_edits() -> Iterator[Call]:
 
 @HEALTHY.shape("reread_later", ORDERS)
 def reread_now_and_then() -> Iterator[Call]:
-    """A file that others depend on is looked up four times, with much other work in between."""
+    """A central file is read four times, with much other work in between."""
     for part in range(4):
         yield read("src/orders/types.py", "Order = NewType('Order', dict)\nMoney = NewType('Money', int)\n")
         for name in NAMES[part * 3 : part * 3 + 3]:
@@ -94,7 +94,7 @@ def reread_now_and_then() -> Iterator[Call]:
 
 @HEALTHY.shape("sibling_errors", SESSION)
 def siblings_of_a_failed_call() -> Iterator[Call]:
-    """Nine parallel reads fail because the first one did, and go well when they are made again."""
+    """Nine parallel reads fail because the first one did, and succeed when they are repeated."""
     reads = [
         Call("Read", {"file_path": f"web/{name}/index.ts"}, f"1\texport * from './{name}'\n") for name in NAMES[:9]
     ]
@@ -106,14 +106,14 @@ def siblings_of_a_failed_call() -> Iterator[Call]:
 
 @HEALTHY.shape("enumeration", ORDERS)
 def searches_that_find_nothing() -> Iterator[Call]:
-    """Nine different words are looked for to be sure that nothing uses them, and nothing does."""
+    """Nine words are searched for to make sure that nothing uses them, and nothing does."""
     for name in NAMES[:9]:
         yield grep(f"legacy_{name}", "No matches found", ".")
 
 
 @HEALTHY.shape("exploration", ())
 def opening_exploration() -> Iterator[Call]:
-    """A task begins with five reads in one message, then a look at what they name."""
+    """A task begins with five parallel reads, then reads what they refer to."""
     yield from together(
         0,
         read("README.md", "# orders\n\nTakes orders, writes invoices.\n"),
@@ -129,7 +129,7 @@ def opening_exploration() -> Iterator[Call]:
 
 @HEALTHY.shape("retry_with_change", CLUSTER)
 def retry_with_change() -> Iterator[Call]:
-    """Five attempts fail, each changed after what the one before said, and the sixth goes well."""
+    """Five attempts fail, each adapted to the previous error, and the sixth succeeds."""
     base = "docker run --rm -p 5672:5672 rabbitmq"
     yield failed(bash(base, "docker: permission denied while trying to connect to the Docker daemon socket.\n"))
     yield failed(bash(f"sudo {base}", "docker: Error response from daemon: Ports are not available: 5672 is in use.\n"))
@@ -142,7 +142,7 @@ def retry_with_change() -> Iterator[Call]:
 
 @HEALTHY.shape("silent_success", ORDERS)
 def silent_commands() -> Iterator[Call]:
-    """Folders and files are made, and commands that do so say nothing."""
+    """Folders and files are created with commands that print nothing."""
     for name in NAMES[:6]:
         yield bash(f"mkdir -p src/orders/{name}")
         yield bash(f"touch src/orders/{name}/__init__.py")
@@ -150,7 +150,7 @@ def silent_commands() -> Iterator[Call]:
 
 @HEALTHY.shape("recheck_after_edit", SESSION)
 def lint_now_and_then() -> Iterator[Call]:
-    """A linter says the same about another file five times while the work goes on elsewhere."""
+    """A linter reports the same about one file five times while the work goes on elsewhere."""
     warning = "web/legacy/print.js\n  12:3  warning  Unexpected console statement  no-console\n\n✖ 1 problem\n"
     for part in range(5):
         for name in NAMES[part * 2 : part * 2 + 2]:
@@ -161,7 +161,7 @@ def lint_now_and_then() -> Iterator[Call]:
 
 @HEALTHY.shape("recheck", ORDERS)
 def status_before_each_commit() -> Iterator[Call]:
-    """A commit is prepared six times in the same steps, of another file each time."""
+    """A commit is prepared six times in the same steps, with a different file each time."""
     for number, name in enumerate(NAMES[:6]):
         yield edit(f"src/orders/{name}.py", "import *", f"import {name}")
         yield bash("git status --short", f" M src/orders/{name}.py\n")
@@ -172,7 +172,7 @@ def status_before_each_commit() -> Iterator[Call]:
 
 @HEALTHY.shape("recheck", ORDERS)
 def is_it_flaky() -> Iterator[Call]:
-    """The tests are run three times on purpose, to see whether they always pass."""
+    """The tests are run three times on purpose, to check that they always pass."""
     yield edit("tests/test_queue.py", "time.sleep(1)", "event.wait(timeout=5)")
     for seconds in ("3.12", "3.47", "2.98"):
         yield bash("pytest -q tests/test_queue.py", f"........................\n24 passed in {seconds}s\n")
@@ -181,7 +181,7 @@ def is_it_flaky() -> Iterator[Call]:
 
 @HEALTHY.shape("varied_commands", CLUSTER)
 def matrix_of_benchmarks() -> Iterator[Call]:
-    """Sixteen combinations of parameters are measured, each of which only says that it is done."""
+    """Sixteen combinations of parameters are measured, and each run reports only that it is done."""
     for workers in (1, 2, 4, 8):
         for batch in (16, 32, 64, 128):
             yield bash(f"./bench.sh --workers {workers} --batch {batch} >> results.csv && echo done", "done\n")
@@ -190,7 +190,7 @@ def matrix_of_benchmarks() -> Iterator[Call]:
 
 @HEALTHY.shape("undo_redo", ORDERS)
 def undo_and_redo() -> Iterator[Call]:
-    """An edit is taken back once to see that the test fails without it, and made again."""
+    """An edit is reverted to check that the test fails without it, and made again."""
     plain, exact = "discount: float = 0", 'discount: Decimal = Decimal("0")'
     test = "pytest -q tests/test_totals.py"
     red = "FAILED tests/test_totals.py::test_discount_rounds - AssertionError\n1 failed, 13 passed in 0.29s\n"
@@ -204,7 +204,7 @@ def undo_and_redo() -> Iterator[Call]:
 
 @HEALTHY.shape("thinking", SESSION)
 def thinking_between() -> Iterator[Call]:
-    """A tool that only takes down a thought, and answers nothing, is called between the actions."""
+    """A tool that only records a thought and returns nothing is called between actions."""
     for name in NAMES[:10]:
         yield Call("think", {"thought": f"The {name} page takes its price from the cart. Does it round by itself?"}, "")
         yield Call("Grep", {"pattern": "toFixed", "path": f"web/{name}"}, f"web/{name}/index.tsx:{len(name) + 9}")
@@ -212,7 +212,7 @@ def thinking_between() -> Iterator[Call]:
 
 @HEALTHY.shape("reread_for_user", ORDERS)
 def reread_after_user_turn() -> Iterator[Call]:
-    """The user comes back three times with a new wish, and the file is looked at anew each time."""
+    """The user returns three times with a new request, and the file is read again each time."""
     wishes = "quantize", "discount", "quantity"
     for wish in wishes:
         yield read("src/orders/totals.py", TOTALS)._replace(user_before=True)
@@ -223,7 +223,7 @@ def reread_after_user_turn() -> Iterator[Call]:
 
 @HEALTHY.shape("varied_commands", ORDERS)
 def bisection() -> Iterator[Call]:
-    """One test is run on seven commits, until the one is found that broke it."""
+    """A test is run on seven commits to find the one that broke it."""
     test = bash("pytest -q tests/test_totals.py::test_discount_rounds", "1 passed in 0.21s\n")
     broken = failed(test._replace(result="E   assert Decimal('25.48') == Decimal('25.47')\n1 failed in 0.24s\n"))
     for step, word in enumerate(("good", "bad", "good", "good", "bad", "bad")):
@@ -237,7 +237,7 @@ def bisection() -> Iterator[Call]:
 
 @HEALTHY.shape("reread_after_compaction", SESSION)
 def reread_after_compaction() -> Iterator[Call]:
-    """The context was shortened, so the four files at hand are read once more, and the work goes on."""
+    """After a compaction the four current files are read again, and the work goes on."""
     reads = [
         Call("Read", {"file_path": f"web/{name}.tsx"}, f"1\texport function {name.title()}() {{\n")
         for name in NAMES[:4]

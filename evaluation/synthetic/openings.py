@@ -1,4 +1,4 @@
-"""How the made runs begin: a few calls of good work on four different tasks."""
+"""The openings of synthetic runs: a few calls of good work on four different tasks."""
 
 from __future__ import annotations
 

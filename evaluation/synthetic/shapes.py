@@ -1,4 +1,4 @@
-"""What the made runs are built of: calls, and shapes that are made of them."""
+"""The building blocks of synthetic runs: calls, and shapes that consist of them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Body = Callable[[], Iterator[Call]]
 
 
 class Shape(NamedTuple):
-    """One way of being stuck, or one way of good work that looks like it."""
+    """A way of being stuck, or of good work that looks similar."""
 
     name: str
     """`stuck/…` or `healthy/…`."""
     why: str
-    """One sentence: why this is stuck, or why it is not."""
+    """Why it is stuck, or why it is not, in one sentence."""
     kind: str
     opening: tuple[Call, ...]
-    """Good and varied work before the part that counts."""
+    """Good, varied work before the labelled part."""
     body: Body
     news: int
-    """How many calls of a stuck body still bring something new."""
+    """Number of calls in a stuck body that still bring something new."""
 
     def run(self) -> Run:
-        """Give the run: the opening, then the body, which is the judged stretch."""
+        """Return the run: the opening, then the body, which is the labelled stretch."""
         side = self.name.split("/")[0]
         calls = _numbered([*self.opening, *self.body()])
         calls[0] = calls[0]._replace(user_before=True)
@@ -54,14 +54,14 @@ class Shape(NamedTuple):
 
 
 class Table:
-    """The shapes of one module, in the order in which they are written."""
+    """The shapes of one module, in the order of their definitions."""
 
     def __init__(self, side: str) -> None:
         self.side = side
         self.shapes: list[Shape] = []
 
     def shape(self, kind: str, opening: tuple[Call, ...], news: int = 0) -> Callable[[Body], Body]:
-        """Enter the function below under its own name, with its docstring as the reason."""
+        """Return a decorator that adds a function under its own name, with its docstring as the reason."""
 
         def enter(body: Body) -> Body:
             name = f"{self.side}/{body.__name__.replace('_', '-')}"
@@ -72,54 +72,54 @@ class Table:
 
 
 def bash(command: str, output: Any = "") -> Call:
-    """Give a shell command and its output."""
+    """Return a shell command and its output."""
     return Call("bash", {"command": command}, output)
 
 
 def read(path: str, text: str, **more: int) -> Call:
-    """Give a read of a file, whole or in part."""
+    """Return a read of a file, in whole or in part."""
     return Call("read_file", {"path": path, **more}, text)
 
 
 def grep(pattern: str, found: str, path: str = "src") -> Call:
-    """Give a search in files."""
+    """Return a search in files."""
     return Call("grep", {"pattern": pattern, "path": path}, found)
 
 
 def edit(path: str, old: str, new: str, answer: str = "") -> Call:
-    """Give one replacement in a file."""
+    """Return a replacement in a file."""
     args = {"path": path, "old_string": old, "new_string": new}
     return Call("edit", args, answer or f"The file {path} has been updated.")
 
 
 def failed(call: Call) -> Call:
-    """Give the call as one whose tool said that it failed."""
+    """Return the call as one that failed."""
     return call._replace(error=True)
 
 
 def rounds(number: int, *calls: Call) -> Iterator[Call]:
-    """Give the same calls in the same order, so many times."""
+    """Yield the same calls in the same order, a number of times."""
     return chain.from_iterable(repeat(calls, number))
 
 
 def together(number: int, *calls: Call) -> Iterator[Call]:
-    """Give calls that came in one message of the model; messages that follow each other need different numbers."""
+    """Yield calls of one message of the model; consecutive messages need different numbers."""
     return (call._replace(message=number) for call in calls)
 
 
 def tag(number: int, length: int = 12) -> str:
-    """Give something that looks like an id, always the same for a number."""
+    """Return a text that looks like an id, always the same for a number."""
     return hashlib.sha256(str(number).encode()).hexdigest()[:length]
 
 
 def clock(second: int) -> str:
-    """Give the time of day, so many seconds into the run."""
+    """Return the time of day at a number of seconds into the run."""
     minutes, seconds = divmod(14 * 3600 + 127 + second, 60)
     return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 
 
 def _numbered(calls: list[Call]) -> list[Call]:
-    """Number the messages of a run: neighbours with one number share a message, other calls have their own."""
+    """Return calls with consecutive message numbers: neighbours with the same number share a message."""
     message, numbered = -1, []
     before: int | None = None
     for call in calls:

@@ -1,4 +1,4 @@
-"""Runs that are stuck although no tool complains: what comes back has all been seen."""
+"""Runs that are stuck although no tool fails: every result has been seen before."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ FAILED tests/test_totals.py::test_discount_rounds - AssertionError: assert De...
 
 
 def _test(turn: int) -> Call:
-    """Give the failing test run: only the time that it took changes."""
+    """Return the failing test run, in which only the duration varies."""
     last = f"========================= 1 failed, 13 passed in 0.{31 + turn * 7 % 19}s =========================\n"
     return failed(bash("pytest tests/test_totals.py", FAILURE + last))
 
 
 @STUCK.shape("exact_repeat_success", ORDERS, news=1)
 def same_call() -> Iterator[Call]:
-    """One file is read twelve times and nobody has changed it."""
+    """A file is read twelve times although nothing has changed it."""
     text = "from decimal import Decimal\n\n\nclass Line:\n    price: Decimal\n    quantity: int = 1\n"
     return rounds(12, read("src/orders/models.py", text))
 
 
 @STUCK.shape("exact_repeat_success", ORDERS, news=1)
 def key_order() -> Iterator[Call]:
-    """One search is made twelve times, only the order of its arguments' keys changes."""
+    """A search is made twelve times; only the order of its arguments varies."""
     args = [("pattern", "quantize"), ("path", "src"), ("include", "*.py"), ("limit", 20)]
     found = 'src/orders/totals.py:8:    return Decimal(amount * (1 - discount)).quantize(Decimal("0.01"))\n'
     for turn in range(12):
@@ -69,14 +69,14 @@ def key_order() -> Iterator[Call]:
 
 @STUCK.shape("exact_repeat_success", DESK, news=1)
 def transfer_again() -> Iterator[Call]:
-    """The same money is sent twelve times, and each time it has arrived."""
+    """The same payment is made twelve times, and arrives each time."""
     args = {"from": "DE-household", "to": "Linden Ltd", "amount": "120.00", "reference": "Deposit 16 May"}
     return rounds(12, Call("bank_transfer", args, "Transfer successful"))
 
 
 @STUCK.shape("exact_repeat_success", DESK, news=1)
 def message_again() -> Iterator[Call]:
-    """One person gets one text fourteen times, only the id of the message differs."""
+    """A person gets the same message fourteen times; only the message id differs."""
     args = {"to": "ana@team.example", "text": "Table for six on Friday, 19:00, at the Linden. Does that suit you?"}
     for turn in range(14):
         yield Call("send_message", args, {"ok": True, "message_id": f"msg_{tag(turn)}", "to": "ana@team.example"})
@@ -84,21 +84,21 @@ def message_again() -> Iterator[Call]:
 
 @STUCK.shape("noop", DESK, news=1)
 def scroll_at_the_end() -> Iterator[Call]:
-    """The page has ended, and scrolling further down shows the same last lines."""
+    """The page has ended, and scrolling down shows the same last lines."""
     shown = "[41] Imprint\n[42] Privacy\n[43] © Linden Ltd\n--- end of page (scrollY 5120 of 5120) ---"
     return rounds(15, Call("browser_scroll_down", {"pixels": 800}, shown))
 
 
 @STUCK.shape("polling", CLUSTER, news=1)
 def poll_of_a_dead_job() -> Iterator[Call]:
-    """The job has written nothing since it was killed, and twenty polls say so."""
+    """A job was killed and writes nothing any more, as twenty polls show."""
     result = {"status": "running", "sessionId": "amber-fox", "output": "(no new output)", "tail": "step 3/9: migrate\n"}
     return rounds(20, Call("process", {"action": "poll", "sessionId": "amber-fox"}, result))
 
 
 @STUCK.shape("noop", ORDERS, news=1)
 def plan_reworded() -> Iterator[Call]:
-    """The plan gets other words twelve times and no step gets another status."""
+    """The plan is reworded twelve times, but no step changes its status."""
     for verb in VERBS:
         plan = [
             {"step": f"{verb} the rounding of discounts", "status": "in_progress"},
@@ -109,7 +109,7 @@ def plan_reworded() -> Iterator[Call]:
 
 @STUCK.shape("noop", SESSION, news=1)
 def todos_reworded() -> Iterator[Call]:
-    """The list of tasks is written twelve times in other words, and nothing on it is begun or done."""
+    """The task list is reworded twelve times, but no task is started or completed."""
     answer = "Todos have been modified successfully. Ensure that you continue to use the todo list."
     for verb in VERBS:
         todos = [
@@ -128,7 +128,7 @@ def ping_pong() -> Iterator[Call]:
 
 @STUCK.shape("cycle", SESSION, news=3)
 def three_cycle() -> Iterator[Call]:
-    """Search, read and type check follow each other eight times and say the same as in the first round."""
+    """A search, a read and a type check are repeated eight times with the results of the first round."""
     return rounds(
         8,
         Call("Grep", {"pattern": "formatPrice", "path": "web"}, "web/cart/Row.tsx:3\nweb/cart/Row.tsx:22"),
@@ -141,7 +141,7 @@ def three_cycle() -> Iterator[Call]:
 
 @STUCK.shape("cycle", CLUSTER, news=4)
 def four_cycle() -> Iterator[Call]:
-    """Four looks at a cluster in which nothing moves, six times round."""
+    """Four views of a cluster in which nothing changes are repeated six times."""
     return rounds(
         6,
         bash(
@@ -159,7 +159,7 @@ def four_cycle() -> Iterator[Call]:
 
 @STUCK.shape("cycle", DESK, news=5)
 def five_cycle() -> Iterator[Call]:
-    """A booking form is gone through five times and ends at the same full evening."""
+    """A booking form is filled in five times and ends at the same fully booked evening."""
     return rounds(
         5,
         Call(
@@ -174,7 +174,7 @@ def five_cycle() -> Iterator[Call]:
 
 @STUCK.shape("cycle", CLUSTER, news=7)
 def seven_inspections() -> Iterator[Call]:
-    """Seven commands that only look are given round and round, and nothing is done in between."""
+    """Seven commands that only read are repeated in rounds, with no action in between."""
     return rounds(
         4,
         bash("git status --short", " M deploy/worker.yaml\n"),
@@ -189,7 +189,7 @@ def seven_inspections() -> Iterator[Call]:
 
 @STUCK.shape("cycle", ORDERS, news=3)
 def batch_again() -> Iterator[Call]:
-    """Three reads in one message are repeated as a whole, ten times."""
+    """Three parallel reads are repeated ten times."""
     for turn in range(10):
         yield from together(
             turn,
@@ -203,7 +203,7 @@ def batch_again() -> Iterator[Call]:
 
 @STUCK.shape("exact_repeat_success", ORDERS, news=1)
 def oversized_result() -> Iterator[Call]:
-    """One log is printed twelve times; each time it is put aside under a new name, with the same digest."""
+    """A log is printed twelve times and stored under a new name each time, with the same digest."""
     for turn in range(12):
         stub = (
             f"Output too large; saved to /tmp/out-{turn + 7}.txt. sha256: {tag(99, 64)}\nFirst lines:\nboot 1\nboot 2"
@@ -213,7 +213,7 @@ def oversized_result() -> Iterator[Call]:
 
 @STUCK.shape("exact_repeat_error", ORDERS, news=1)
 def shell_result_in_fields() -> Iterator[Call]:
-    """One command fails alike fourteen times; only the fields for its time and its process differ."""
+    """A command fails in the same way fourteen times; only its time and process fields differ."""
     output = "make: *** No rule to make target 'invoice', needed by 'all'.  Stop.\n"
     for turn in range(14):
         result = {"status": "completed", "exitCode": 2, "output": output}
@@ -222,7 +222,7 @@ def shell_result_in_fields() -> Iterator[Call]:
 
 @STUCK.shape("cycle", ORDERS, news=2)
 def search_among_equals() -> Iterator[Call]:
-    """One search comes again and again, in no fixed order with two other calls that bring nothing new either."""
+    """A search is repeated, in varying order with two other calls that bring nothing new either."""
     calls = {
         "s": Call("search", {"query": "half-even rounding invoice"}, "docs/rounding.md\ndocs/faq.md\n2 results"),
         "a": read("docs/rounding.md", "# Rounding\n\nInvoices are rounded once, on the total.\n"),
@@ -234,7 +234,7 @@ def search_among_equals() -> Iterator[Call]:
 
 @STUCK.shape("edit_run_cycle", ORDERS, news=2)
 def same_edit_same_failure() -> Iterator[Call]:
-    """The same file is written with the same text, and the same test fails in the same way, ten times."""
+    """The same text is written to a file and the same test fails in the same way, ten times."""
     text = TOTALS.replace("amount * (1 - discount)", "amount - amount * discount")
     for turn in range(10):
         yield Call("write_file", {"path": "src/orders/totals.py", "content": text}, f"Wrote {len(text)} bytes")
@@ -243,7 +243,7 @@ def same_edit_same_failure() -> Iterator[Call]:
 
 @STUCK.shape("edit_run_cycle", ORDERS, news=3)
 def new_edit_same_failure() -> Iterator[Call]:
-    """Fifteen different edits, and the same test fails with the same numbers after each of them."""
+    """The same test fails with the same numbers after each of fifteen different edits."""
     sums = "amount - amount * discount", "amount * Decimal(1 - discount)", "amount * 100 // 1 / 100"
     modes = "HALF_EVEN", "HALF_UP", "HALF_DOWN", "DOWN", "CEILING"
     old = "Decimal(amount * (1 - discount))"
@@ -256,7 +256,7 @@ def new_edit_same_failure() -> Iterator[Call]:
 
 @STUCK.shape("exact_repeat_success", SESSION, news=1)
 def across_a_compaction() -> Iterator[Call]:
-    """The context is shortened in the middle, and the same listing is asked for as before."""
+    """The same listing is requested before and after a compaction."""
     call = Call("Bash", {"command": "ls -la dist"}, "total 8\n-rw-r--r-- 1 dev dev 512 Mar 3 09:12 index.html\n")
     yield from rounds(8, call)
     yield call._replace(compaction_before=True)

@@ -1,4 +1,4 @@
-"""Good runs of agents that wait, ask, send and click: the world answers alike, and yet something happens."""
+"""Good runs of agents that wait, ask, send and click: the responses look alike, but the work progresses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POLL = {"action": "poll", "sessionId": "quiet-heron"}
 
 @WORLD.shape("polling", CLUSTER)
 def poll_with_change() -> Iterator[Call]:
-    """A job is polled fourteen times and gets further each time."""
+    """A job is polled fourteen times and progresses each time."""
     for step in range(1, 14):
         output = f"[{step}/14] migrating table t_{tag(step, 4)}: {step * 1713} rows\n"
         yield Call("process", POLL, {"status": "running", "sessionId": "quiet-heron", "output": output})
@@ -27,7 +27,7 @@ def poll_with_change() -> Iterator[Call]:
 
 @WORLD.shape("polling", ORDERS)
 def poll_until_done() -> Iterator[Call]:
-    """A build says six times that it is running, which takes a minute, and then that it is done."""
+    """A build reports six times within a minute that it is running, and then that it is done."""
     yield bash("make image &", "[1] 20931\n")
     for _ in range(6):
         yield Call("process", POLL, {"status": "running", "sessionId": "quiet-heron", "output": ""})
@@ -49,7 +49,7 @@ def down_for_a_moment() -> Iterator[Call]:
 
 @WORLD.shape("flaky", DESK)
 def backing_off() -> Iterator[Call]:
-    """A service asks for patience four times, the pauses grow, and then it answers."""
+    """A service asks to wait four times, with growing pauses, and then responds."""
     url = "https://api.linden.example/tables?day=2025-05-16"
     for power in range(4):
         text = 'HTTP 429 Too Many Requests\n{"error": "rate_limited", "message": "Slow down"}'
@@ -60,7 +60,7 @@ def backing_off() -> Iterator[Call]:
 
 @WORLD.shape("enumeration", DESK)
 def tables_one_by_one() -> Iterator[Call]:
-    """Eight tables are asked for, whose ids differ in one digit, and all of them are free."""
+    """Eight tables, whose ids differ in one digit, are looked up, and all of them are free."""
     for number in range(1, 9):
         yield Call("check_table", {"id": f"T-204{number}", "day": "2025-05-16"}, "available")
 
@@ -98,7 +98,7 @@ def same_text_to_many() -> Iterator[Call]:
 
 @WORLD.shape("plan_progress", ORDERS)
 def plan_that_moves() -> Iterator[Call]:
-    """The plan is written anew after each piece of work, and one more of its steps is done."""
+    """The plan is rewritten after each piece of work, with one more completed step."""
     steps = "read the code", "write a test", "round once", "run the tests", "write the changelog", "commit"
     for done in range(len(steps) + 1):
         plan = [
@@ -112,7 +112,7 @@ def plan_that_moves() -> Iterator[Call]:
 
 @WORLD.shape("heartbeat", DESK)
 def heartbeat() -> Iterator[Call]:
-    """The host wakes the agent twelve times by a turn of the user, and there is nothing to do."""
+    """The host wakes the agent twelve times with a user message, and there is nothing to do."""
     for _ in range(12):
         text = "# Heartbeat\n\n- If Ana has answered, book the table.\n- Else say HEARTBEAT_OK.\n"
         yield Call("read_file", {"path": "HEARTBEAT.md"}, text, user_before=True)
@@ -120,14 +120,14 @@ def heartbeat() -> Iterator[Call]:
 
 @WORLD.shape("varied_commands", DESK)
 def clicks_on_different_elements() -> Iterator[Call]:
-    """Ten boxes of a form are ticked, and every click is acknowledged alike."""
+    """Ten boxes of a form are ticked, and every click is acknowledged in the same words."""
     for ref in range(11, 21):
         yield Call("browser_click", {"ref": ref}, {"ok": True})
 
 
 @WORLD.shape("varied_commands", DESK)
 def rows_one_by_one() -> Iterator[Call]:
-    """Fourteen rows of a table in a page are filled by a script each, which gives 1 for the row that it found."""
+    """Fourteen rows of a table in a page are filled by one script each, which returns 1 for the row it found."""
     for row in range(14):
         script = f"(() => {{ rows[{row}].querySelector('input').value = '{tag(row, 5)}'; return 1 }})()"
         yield Call("browser_evaluate", {"script": script}, 1)
@@ -135,7 +135,7 @@ def rows_one_by_one() -> Iterator[Call]:
 
 @WORLD.shape("polling", CLUSTER)
 def sleep_between_polls() -> Iterator[Call]:
-    """A rollout is looked at every half minute, with the same pause in between, and goes on."""
+    """A rollout is checked every half minute and progresses."""
     for ready in range(9):
         yield bash("sleep 30")
         text = f"NAME     READY   UP-TO-DATE   AVAILABLE\nworker   {ready}/8     8            {ready}\n"
@@ -144,7 +144,7 @@ def sleep_between_polls() -> Iterator[Call]:
 
 @WORLD.shape("looking", DESK)
 def screenshots() -> Iterator[Call]:
-    """The same call takes ten pictures of a page that is another one each time."""
+    """The same call takes ten screenshots of a page that changes each time."""
     for number in range(10):
         image = {
             "type": "image",
@@ -156,7 +156,7 @@ def screenshots() -> Iterator[Call]:
 
 @WORLD.shape("paging", DESK)
 def scrolling_through() -> Iterator[Call]:
-    """A long page is scrolled down in equal steps, and every step shows other lines."""
+    """A long page is scrolled down in equal steps, and every step shows new lines."""
     for step in range(12):
         lines = (f"[{step * 4 + n}] Review by guest {tag(step * 4 + n, 5)}: {3 + n % 3} of 5" for n in range(4))
         yield Call("browser_scroll_down", {"pixels": 800}, "\n".join(lines))
@@ -164,7 +164,7 @@ def scrolling_through() -> Iterator[Call]:
 
 @WORLD.shape("polling", CLUSTER)
 def tail_of_a_live_log() -> Iterator[Call]:
-    """The end of a log is read eight times while a job runs, and there are new lines in it."""
+    """The end of a log is read eight times while a job adds new lines."""
     for step in range(8):
         lines = (f"{clock(step * 40 + n * 9)} INFO imported batch {step * 4 + n} of 32\n" for n in range(4))
         yield bash("tail -n 4 /var/log/shop/import.log", "".join(lines))
@@ -172,7 +172,7 @@ def tail_of_a_live_log() -> Iterator[Call]:
 
 @WORLD.shape("same_question", DESK)
 def calendar_before_each_entry() -> Iterator[Call]:
-    """The calendar is listed before each of five entries, which are then in it."""
+    """The calendar is listed before each of five new entries, and shows the earlier ones."""
     held = ["09:30 stand-up", "13:00 lunch with Ana", "16:00 review"]
     for hour, name in enumerate(PEOPLE[1:], start=17):
         yield Call("calendar_list", {"day": "2025-05-16"}, "\n".join(held))

@@ -1,7 +1,7 @@
 """
-Write sample sessions into this folder: invented agents at invented work, in formats that are their hosts' own.
+Write sample sessions of invented agents into this folder, in formats of single hosts.
 
-Run it from anywhere: `python examples/sessions/make_own_formats.py`. What it writes is the same each time.
+Run `python examples/sessions/make_own_formats.py` from anywhere; its output is always the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _time(step: int, day: int = 2) -> str:
 
 
 class GeminiCli:
-    """Lines of a Gemini CLI session; the model's message is written once more when its call has come back."""
+    """Lines of a Gemini CLI session, in which a message is written again when its call has returned."""
 
     def __init__(self) -> None:
         self.lines: list[dict[str, Any]] = [
@@ -49,11 +49,11 @@ class GeminiCli:
         return self.lines[-2]
 
     def prompt(self, text: str) -> None:
-        """The user writes."""
+        """Add a message of the user."""
         self._user(text)
 
     def call(self, tool: str, arguments: dict[str, Any], **response: str) -> None:
-        """The model asks for a call, and it comes back."""
+        """Add a call of the model and its result."""
         message = self._model("")
         name = f"{tool}_{len(self.lines)}"
         result = [{"functionResponse": {"id": name, "name": tool, "response": response}}]
@@ -63,19 +63,19 @@ class GeminiCli:
         self._line("user", result)
 
     def shell(self, command: str, why: str, output: str, code: int = 0) -> None:
-        """The model asks for a command."""
+        """Add a shell command of the model and its result."""
         failed = f"Exit Code: {code}\n" if code else ""
         shown = f"Output: {output}\n{failed}Process Group PGID: {4000 + 2 * len(self.lines)}"
         output = f"<untrusted_context>\n{shown}\n</untrusted_context>"
         self.call("run_shell_command", {"command": command, "description": why}, output=output)
 
     def say(self, text: str) -> None:
-        """The model answers."""
+        """Add a final message of the model."""
         self._model(text)
 
 
 def gemini_cli() -> Iterator[dict[str, Any]]:
-    """A command that fails the same way, with a new reason for it each time; then, in a second run, work."""
+    """Yield a command that keeps failing in the same way, with varying descriptions; then a second run with work."""
     session = GeminiCli()
     session.prompt("The shop does not start any more. Find out why.")
     session.call("read_file", {"file_path": "shop/start.sh"}, error=f"File not found: {CWD}/shop/start.sh")
@@ -121,11 +121,11 @@ class QwenCode:
         self._line("assistant", "assistant_output", model=MODEL, message=message, usageMetadata=used)
 
     def prompt(self, text: str) -> None:
-        """The user writes."""
+        """Add a message of the user."""
         self._line("user", "real_user", message={"role": "user", "parts": [{"text": text}]})
 
     def call(self, tool: str, arguments: dict[str, Any], kind: str = "", **response: str) -> None:
-        """The model asks for a call, and it comes back."""
+        """Add a call of the model and its result."""
         name = f"call_{len(self.lines)}"
         self._model({"functionCall": {"id": name, "name": tool, "args": arguments}})
         told = {"callId": name, "status": "error" if "error" in response else "success"}
@@ -134,25 +134,25 @@ class QwenCode:
         self._line("tool_result", "tool_result", message={"role": "user", "parts": parts}, toolCallResult=told)
 
     def shell(self, command: str, output: str, code: int = 0) -> None:
-        """The model asks for a command."""
+        """Add a shell command of the model and its result."""
         shown = f"Command: {command}\nDirectory: (root)\nOutput: {output}\nError: (none)\nExit Code: {code}\n"
         response = {"error" if code else "output": f"{shown}Signal: (none)\nProcess Group PGID: (none)"}
         kind = "shell_execute_error" if code else ""
         self.call("run_shell_command", {"command": command, "description": "Run the build"}, kind, **response)
 
     def compacted(self) -> None:
-        """The context is shortened."""
+        """Add a compaction."""
         history = [{"role": "user", "parts": [{"text": "<summary>The build fails.</summary>"}]}]
         payload = {"info": {"compressionStatus": 1}, "compressedHistory": history}
         self._line("system", "system", subtype="chat_compression", systemPayload=payload)
 
     def say(self, text: str) -> None:
-        """The model answers."""
+        """Add a final message of the model."""
         self._model({"text": text})
 
 
 def qwen_code() -> Iterator[dict[str, Any]]:
-    """Work; then a build that fails as before, three times after a compaction."""
+    """Yield work, then a build that fails as before, three times after a compaction."""
     session = QwenCode()
     session.prompt("Show the stock of each article on its page.")
     for number in range(4):
@@ -180,7 +180,7 @@ class Copilot:
         self.event("session.start", sessionId=session, version=1, producer="copilot-agent", copilotVersion="1.0.102")
 
     def event(self, kind: str, **data: Any) -> None:
-        """Something happened."""
+        """Add an event."""
         number = len(self.events)
         entry: dict[str, Any] = {"type": kind, "data": data, "id": f"{number:08x}-0000-4000-8000-000000000000"}
         if self.agent is not None:
@@ -188,12 +188,12 @@ class Copilot:
         self.events.append(entry | {"timestamp": _time(number), "parentId": self.events[-1]["id"] if number else None})
 
     def prompt(self, text: str, **more: Any) -> None:
-        """The user writes, or somebody in the user's place."""
+        """Add a message of the user, or one on behalf of the user."""
         self._turn = 0
         self.event("user.message", content=text, delivery="idle", **more)
 
     def turn(self, *calls: tuple[str, dict[str, Any], str], **ended: Any) -> None:
-        """The model asks for calls, which are run side by side, or says something."""
+        """Add a message of the model, with calls that run in parallel or with a text."""
         turn, read = str(self._turn), 9_000 + 70 * len(self.events)
         self._turn += 1
         self.event("assistant.turn_start", turnId=turn)
@@ -210,7 +210,7 @@ class Copilot:
 
 
 def copilot_cli() -> Iterator[dict[str, Any]]:
-    """A linter that fails in the same way, on and on, in a shell that is numbered anew each time; then work."""
+    """Yield a linter that keeps failing in the same way, in a shell with a new number each time; then work."""
     session = Copilot("7d1f2c1e-0000-4000-8000-000000000001")
     session.prompt("Upgrade the linter, and mend what it finds.")
     for number in range(26):
@@ -250,23 +250,23 @@ class OpenCode:
         self.messages.append({"info": info, "parts": [{"id": f"prt_{number:04}", **part} for part in parts]})
 
     def user(self, **part: Any) -> None:
-        """The user writes, or opencode in the user's place."""
+        """Add a message of the user, or one of opencode on behalf of the user."""
         self._message("user", [{"type": "text", **part}], agent="build")
 
     def say(self, *parts: dict[str, Any], **info: Any) -> None:
-        """The model answers."""
+        """Add a final message of the model."""
         read = 8_000 + 90 * len(self.messages)
         tokens = {"total": read + 40, "input": read, "output": 40, "reasoning": 0, "cache": {"read": 0, "write": 0}}
         self._message("assistant", list(parts), finish="stop", tokens=tokens, **info)
 
     def call(self, tool: str, given: dict[str, Any], **state: Any) -> None:
-        """The model asks for a call, and it comes back."""
+        """Add a call of the model and its result."""
         state = {"status": "completed", "input": given, **state}
         self.say({"type": "tool", "tool": tool, "callID": f"call_{len(self.messages)}", "state": state})
 
 
 def opencode() -> dict[str, Any]:
-    """Two files that are read in turn, through a compaction and on; then, after a prompt, work that gets on."""
+    """Yield two files that are read in turn before and after a compaction; then a second run with work."""
     session = OpenCode()
     session.user(text="Which of the two price lists is the right one?")
 
@@ -300,7 +300,7 @@ LINES: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
 
 
 def sessions() -> Iterator[tuple[str, str]]:
-    """Give the name and the text of each file."""
+    """Yield the name and the text of each file."""
     for name, make in LINES.items():
         yield name, "".join(json.dumps(line) + "\n" for line in make())
     yield "opencode.json", json.dumps(opencode(), indent=1) + "\n"

@@ -1,8 +1,8 @@
 """
-Write sample sessions into this folder: invented agents at invented work, in formats of messages and of events.
+Write sample sessions of invented agents into this folder, in formats that several hosts share.
 
-Formats that are a host's own are written by `make_own_formats.py`.
-Run it from anywhere: `python examples/sessions/make_sessions.py`. What it writes is the same each time.
+`make_own_formats.py` writes the formats of single hosts. Run `python examples/sessions/make_sessions.py` from anywhere;
+its output is always the same.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class ClaudeCode:
         )
 
     def prompt(self, text: str) -> None:
-        """The user writes."""
+        """Add a message of the user."""
         self._line("user", message={"role": "user", "content": text})
 
     def call(self, tool: str, arguments: dict[str, Any], result: str, *, failed: bool = False) -> None:
-        """The model asks for a call, and it comes back."""
+        """Add a call of the model and its result."""
         number = len(self.lines)
         usage = {
             "input_tokens": 3,
@@ -73,7 +73,7 @@ class ClaudeCode:
         self._line("user", message={"role": "user", "content": [block]}, toolUseResult=result)
 
     def say(self, text: str) -> None:
-        """The model answers."""
+        """Add a final message of the model."""
         usage = {"input_tokens": 3, "cache_read_input_tokens": 15_000, "output_tokens": 60}
         content = [{"type": "text", "text": text}]
         self._line(
@@ -83,7 +83,7 @@ class ClaudeCode:
 
 
 def claude_code() -> Iterator[dict[str, Any]]:
-    """A test that fails the same way 34 times over; then, in a second run, work that gets on."""
+    """Yield a test that fails in the same way 34 times; then a second run with work that progresses."""
     session = ClaudeCode()
     session.prompt("The total in the cart is wrong. Fix it, and make the tests pass.")
     session.call(
@@ -108,7 +108,7 @@ def claude_code() -> Iterator[dict[str, Any]]:
 
 
 def codex() -> Iterator[dict[str, Any]]:
-    """A loop that survives a compaction: the same command before it, and three times after it."""
+    """Yield a loop that survives a compaction: the same command before it, and three times after it."""
     step = 0
 
     def line(kind: str, **payload: Any) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def codex() -> Iterator[dict[str, Any]]:
 
 
 def openclaw() -> Iterator[dict[str, Any]]:
-    """A background process that is polled although it hangs; before it, a job whose polls bring something."""
+    """Yield a job whose polls show progress, then a background process that hangs and is polled all the same."""
     entries: list[dict[str, Any]] = []
 
     def entry(kind: str, **fields: Any) -> None:
@@ -184,7 +184,7 @@ def openclaw() -> Iterator[dict[str, Any]]:
 
 
 def openai_chat() -> list[dict[str, Any]]:
-    """Two conversations: one in which two searches lead to each other for ever, one in which all is well."""
+    """Return two conversations: one in which two searches alternate endlessly, and a good one."""
 
     def turn(number: int, tool: str, arguments: dict[str, Any], result: str) -> Iterator[dict[str, Any]]:
         function = {"name": tool, "arguments": json.dumps(arguments)}
@@ -204,7 +204,7 @@ def openai_chat() -> list[dict[str, Any]]:
 
 
 def anthropic_messages() -> list[dict[str, Any]]:
-    """A model that calls a tool which it was not given."""
+    """Return a conversation in which the model calls a tool that does not exist."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "What is the weather in Oslo?"}]
     for number in range(13):
         use = {
@@ -223,7 +223,7 @@ def anthropic_messages() -> list[dict[str, Any]]:
 
 
 def events() -> Iterator[dict[str, Any]]:
-    """The same in Wheelspin's own format, with a configuration of its own."""
+    """Yield an event log in Wheelspin's own format, with a configuration of its own."""
     settings = {"enabled": True, "warningThreshold": 3, "criticalThreshold": 5, "globalCircuitBreakerThreshold": 8}
     yield {"type": "config", "tools": {"loopDetection": settings}}
     for number in range(10):
@@ -259,7 +259,7 @@ DOCUMENTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 
 def sessions() -> Iterator[tuple[str, str]]:
-    """Give the name and the text of each file."""
+    """Yield the name and the text of each file."""
     for name, make in LINES.items():
         yield name, "".join(json.dumps(line) + "\n" for line in make())
     for name, make_document in DOCUMENTS.items():
