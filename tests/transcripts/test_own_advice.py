@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wheelspin import Action, Guard, Outcome, ToolCall
-from wheelspin.core.advice import advice_on
+from wheelspin.core.advice import Advisor
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import Finding, Level
 from wheelspin.replay.recording import Recording
