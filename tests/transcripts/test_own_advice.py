@@ -90,6 +90,7 @@ def test_advice_is_removed_wherever_it_stands(result: Any, bare: Any) -> None:
         f"12:00 INFO {WARNING}",
         f'{{"message": "{WARNING}"}}',
         f'{{"a": {{"wheelspin": "{WARNING}"}}}}',
+        '["12:00 started", "Loop detected: in the graph"]',
         {"wheelspin": "a"},
         {"wheelspin": "", "a": [1, None, {"text": ""}]},
         None,

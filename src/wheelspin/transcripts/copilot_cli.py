@@ -99,9 +99,9 @@ def _outcome(call: ToolCall, data: dict[str, Any]) -> Outcome:
         return outcome_of(call.tool, shown, code if code in REFUSED else "failure")
     result = data.get("result")
     shown = result.get("content") if isinstance(result, dict) else result
-    before, found, said = text_in(shown).rpartition(_GUIDED)
+    before, found, guidance = text_in(shown).rpartition(_GUIDED)
     if not found:
         return outcome_of(call.tool, shown)
-    if is_refusal(said):
+    if is_refusal(guidance):
         return Outcome.missing()
     return outcome_of(call.tool, before.rpartition('Tool "')[0].removesuffix("\n\n"))

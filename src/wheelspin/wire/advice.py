@@ -1,9 +1,9 @@
 """
-The guard's own advice, as it stands in a result that a host has written down.
+The guard's own advice in results that a host has recorded.
 
 Advice is one line that begins with `OPENING` and forms a paragraph of its own. Hosts and adapters put it before or
-after the text of a result, into a text block or list item of its own, or under the key `KEY` of a mapping. Whoever
-reads a conversation again uses this module: advice is never part of an outcome.
+after the text of a result, into a text block or list item of its own, or under the key `KEY` of a mapping. Everything
+that reads recorded results uses this module, so that advice is never part of an outcome.
 """
 
 from __future__ import annotations
@@ -23,19 +23,25 @@ KEY = "wheelspin"
 OPENING = "Loop detected: "
 """How every advice begins."""
 _MARK = OPENING.rstrip()
-"""Is searched for faster than the opening, since a blank is a frequent character and a colon is not."""
+"""The opening without its last blank, which is faster to search for, since blanks are frequent."""
 _NOT_RUN = " This call was not run"
 _PARAGRAPH = re.compile(rf"(?:\A|\n\n)({OPENING}[^\n]*+(?:\n{OPENING}[^\n]*+)*+)(?=\n\n|\Z)")
-_STRING = rf"""(?P<quote>["']){OPENING}(?:\\.|(?!(?P=quote))[^\\\n])*+(?P=quote)"""
+_STRING = rf"""(?P<quote>["'])(?P<text>{OPENING}(?:\\.|(?!(?P=quote))[^\\\n])*+)(?P=quote)"""
 _PAIR = rf"""(?P<mark>["']){KEY}(?P=mark):\s*{_STRING}"""
-_ONLY_KEY = re.compile(rf"(?:\A|(?<=\n))\{{\s*{_PAIR}\s*\}}\Z")
-_FIRST_KEY = re.compile(rf"(?P<before>(?:\A|(?<=\n))\{{\s*){_PAIR},\s*")
-_LAST_KEY = re.compile(rf",\s*{_PAIR}(?=\s*\}}\Z)")
-_ONLY_ITEM = re.compile(rf"\A\[\s*{_STRING}\s*\]\Z")
-_LAST_ITEM = re.compile(rf",\s*{_STRING}(?=\s*\]\Z)")
+_IN_OBJECT = (
+    re.compile(rf"(?:\A|(?<=\n))(?P<before>\{{)\s*{_PAIR}\s*(?=\}}\Z)"),
+    re.compile(rf"(?:\A|(?<=\n))(?P<before>\{{\s*){_PAIR},\s*"),
+    re.compile(rf"(?P<before>),\s*{_PAIR}(?=\s*\}}\Z)"),
+)
+"""A JSON or Python text of a mapping whose only, first or last key is that of advice."""
+_IN_LIST = (
+    re.compile(rf"\A(?P<before>\[)\s*{_STRING}\s*(?=\]\Z)"),
+    re.compile(rf"(?P<before>),\s*{_STRING}(?=\s*\]\Z)"),
+)
+"""A JSON or Python text of a list whose only or last item is advice."""
 _FEWEST_SENTENCES = 3
 _DEEPEST = 8
-"""How many levels of a result are searched; deeper ones are what the tool gave."""
+"""Number of levels of a result that are searched; deeper ones contain only what the tool returned."""
 _TEXT_KEYS = ("content", "output", "error", "result", "response", "functionResponse", "message", "text")
 
 
@@ -153,9 +159,9 @@ def _text_without(text: str) -> str:
         first = _PARAGRAPH.match(text)
         was_first = first is not None and first.start(1) == 0 and _is_advice(first[1])
         return bare.removeprefix("\n\n") if was_first else bare
-    if text.endswith("}"):
-        return _LAST_KEY.sub("", _FIRST_KEY.sub(r"\g<before>", _ONLY_KEY.sub("{}", text)))
-    return _LAST_ITEM.sub("", _ONLY_ITEM.sub("[]", text)) if text.endswith("]") else text
+    for pattern in _IN_OBJECT if text.endswith("}") else _IN_LIST if text.endswith("]") else ():
+        text = pattern.sub(lambda match: match["before"] if _is_advice(match["text"]) else match[0], text)
+    return text
 
 
 def _is_advice(paragraph: str) -> bool:
