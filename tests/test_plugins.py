@@ -109,7 +109,7 @@ def test_it_is_asked_in_a_replay_and_a_scan(config: Path, tmp_path: Path, capsys
     assert main(["replay", str(session), "--config", str(config), "--json"]) == 0
     (file,) = json.loads(capsys.readouterr().out)["files"]
     (run,) = file["runs"]
-    assert [(found["action"], found["call"], found["detector"]) for found in run["sightings"]] == [
+    assert [(found["action"], found["call"], found["detector"]) for found in run["interventions"]] == [
         ("warn", 4, "secret-hunt"),
         ("block", 6, "secret-hunt"),
     ]
