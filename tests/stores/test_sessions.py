@@ -1,4 +1,4 @@
-"""Guards whose state is in a store: a new session sweeps out the old ones, and a state that is damaged begins anew."""
+"""Guards whose state is in a store: a new session deletes expired ones, and a damaged state starts over."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY = 24 * 3600.0
 
 
 class Clock:
-    """A time that the test sets."""
+    """A clock that the test sets."""
 
     now = 100 * DAY
 
@@ -25,8 +25,8 @@ def _ask(guard: Guard) -> Any:
     return guard.before(ToolCall("read", {"path": "/a"}, session_id="s"))
 
 
-def test_a_new_session_sweeps_out_those_of_which_nothing_was_heard_for_two_weeks() -> None:
-    """The others stay; an event of a known session sweeps nothing."""
+def test_a_new_session_deletes_those_without_an_event_for_two_weeks() -> None:
+    """The others stay; an event of a known session deletes nothing."""
     clock = Clock()
     store = InMemoryStore(clock)
     sessions = Sessions(store, Settings(enabled=True), clock=clock)
@@ -45,13 +45,15 @@ def test_a_new_session_sweeps_out_those_of_which_nothing_was_heard_for_two_weeks
     assert kept() == ["known", "new", "newer"]
 
 
-def test_a_state_that_is_damaged_begins_anew_and_is_told() -> None:
-    """The call is judged all the same."""
+def test_a_damaged_state_starts_over_and_is_reported() -> None:
+    """The call is still judged."""
     store = InMemoryStore()
     store.update(Key("codex", "s"), lambda _: ({"version": 1}, [], None))
-    told: list[str] = []
-    sessions = Sessions(store, Settings(enabled=True), damaged=told.append)
+    reports: list[str] = []
+    sessions = Sessions(store, Settings(enabled=True), damaged=reports.append)
 
     assert sessions.act(Key("codex", "s"), _ask).action == "allow"
-    assert told == ["codex session s: this is not the state of a guard, or that of another version; it begins anew"]
+    (report,) = reports
+    assert report.startswith("codex session s: ")
+    assert report.endswith("; the session starts over")
     assert store.runs()[0].record["calls"] == 1

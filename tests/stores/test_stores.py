@@ -1,4 +1,4 @@
-"""The contract that every store keeps, and what only a file has to stand."""
+"""The contract that every listed store keeps, how a store is picked, and the faults that only a file can have."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import pytest
 
 from wheelspin import stores
 from wheelspin.errors import StoreError
-from wheelspin.stores import STORES, open_store
+from wheelspin.stores import STORES, open_store, store_class
 from wheelspin.stores.base import Key, Store
 from wheelspin.stores.memory import InMemoryStore
 from wheelspin.stores.sqlite import SqliteStore
-from wheelspin.testing.stores import STORE_LAWS, Open
+from wheelspin.testing.stores import STORE_LAWS, Clock, Open
 
 KEY = Key("claude-code", "s1", "")
 ROOT = Path(__file__).parents[2]
@@ -31,18 +31,60 @@ def _count(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str,
     return {"n": count}, [{"run_id": "r1", "calls": count}], count
 
 
+def _memory(_: Path) -> Open:
+    opened: dict[str, Store] = {}
+    return lambda name, clock: opened.setdefault(name, InMemoryStore(clock))
+
+
+def _sqlite(folder: Path) -> Open:
+    return lambda name, clock: SqliteStore(str(folder / f"{name}.db"), patience=30, clock=clock)
+
+
+OPENERS: dict[str, Callable[[Path], Open]] = {"memory": _memory, "sqlite": _sqlite}
+"""How the contract opens each listed store, with files in a folder; a store without an entry fails the contract."""
+
+
 @pytest.mark.parametrize("law", STORE_LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("kind", STORES)
-def test_a_store_keeps_its_contract(law: Callable[[Open], None], kind: str, tmp_path: Path) -> None:
-    """Each store keeps each law."""
-    kept: dict[str, Store] = {}
+@pytest.mark.parametrize("store", STORES)
+def test_a_store_keeps_its_contract(law: Callable[[Open], None], store: str, tmp_path: Path) -> None:
+    """Every law holds for every listed store, and it is that very store that is opened."""
+    assert store in OPENERS, f"add an entry for {store!r} to OPENERS, or its contract is not tested"
+    opener = OPENERS[store](tmp_path)
 
-    def open_store(name: str, clock: Callable[[], float]) -> Store:
-        if kind == "memory":
-            return kept.setdefault(name, InMemoryStore(clock))
-        return SqliteStore(str(tmp_path / f"{name}.db"), patience=30, clock=clock)
+    def open_listed(name: str, clock: Clock) -> Store:
+        opened = opener(name, clock)
+        assert type(opened) is store_class(store)
+        return opened
 
-    law(open_store)
+    law(open_listed)
+
+
+@pytest.mark.parametrize(
+    ("address", "store"),
+    [
+        (":memory:", "memory"),
+        ("memory://", "memory"),
+        ("s.db", "sqlite"),
+        ("{folder}/s.db", "sqlite"),
+        ("sqlite://{folder}/s.db", "sqlite"),
+    ],
+)
+def test_a_store_is_picked_by_its_address(
+    address: str, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path without a scheme is an SQLite file."""
+    monkeypatch.chdir(tmp_path)
+    opened = open_store(address.format(folder=tmp_path))
+    opened.update(KEY, _count)
+
+    assert type(opened) is store_class(store)
+    assert [path.name for path in tmp_path.glob("*.db")] == (["s.db"] if store == "sqlite" else [])
+
+
+def test_an_unknown_scheme_is_an_error() -> None:
+    """The error lists the schemes that exist."""
+    with pytest.raises(StoreError, match=r"floppy://: no store has this scheme\. .*memory://, sqlite://"):
+        open_store("floppy://a")
 
 
 DAMAGED = [b"no database at all, but long enough to be taken for one" * 99, b"SQLite format 3\0" + b"\xff" * 4096]
@@ -50,7 +92,7 @@ DAMAGED = [b"no database at all, but long enough to be taken for one" * 99, b"SQ
 
 class TestFile:
     def test_it_is_made_with_its_folder(self, tmp_path: Path) -> None:
-        """For the user alone, and written ahead."""
+        """Only the user can read the folder, and the file uses a write-ahead log."""
         path = tmp_path / "state" / "wheelspin" / "s.db"
         open_store(str(path)).update(KEY, _count)
 
@@ -59,7 +101,7 @@ class TestFile:
 
     @pytest.mark.parametrize("content", DAMAGED)
     def test_a_damaged_file_is_set_aside_and_never_deleted(self, tmp_path: Path, content: bytes) -> None:
-        """The next call has a new one."""
+        """The next call creates a new one."""
         path = tmp_path / "s.db"
         path.write_bytes(content)
         store = SqliteStore(str(path))
@@ -71,19 +113,19 @@ class TestFile:
         assert aside.read_bytes() == content
 
     def test_a_file_of_a_newer_version_is_refused_and_left_alone(self, tmp_path: Path) -> None:
-        """The error says what to do."""
+        """The error says what to do, and the file stays in place."""
         path = tmp_path / "s.db"
         SqliteStore(str(path)).update(KEY, _count)
         newer = sqlite3.connect(path)
         newer.execute("PRAGMA user_version = 99")
         newer.close()
 
-        with pytest.raises(StoreError, match="newer Wheelspin"):
+        with pytest.raises(StoreError, match="newer version of Wheelspin"):
             SqliteStore(str(path)).update(KEY, _count)
         assert list(tmp_path.glob("*damaged*")) == []
 
     def test_a_locked_file_is_an_error_after_some_patience(self, tmp_path: Path) -> None:
-        """And is usable again afterwards."""
+        """The store works again once the lock is released."""
         path = tmp_path / "s.db"
         store = SqliteStore(str(path), patience=0.01)
         store.update(KEY, _count)
@@ -97,15 +139,16 @@ class TestFile:
 
     @pytest.mark.parametrize(
         ("pragma", "said"),
-        [("max_page_count = 1", "the disk is full"), ("query_only = 1", "it may not be written")],
+        [("max_page_count = 1", "the disk is full"), ("query_only = 1", "it is read-only")],
         ids=["full", "read-only"],
     )
     def test_a_place_that_cannot_be_written_is_an_error(self, tmp_path: Path, pragma: str, said: str) -> None:
-        """Nothing is changed, and nothing is set aside."""
+        """Nothing is changed, and no file is set aside."""
         path = str(tmp_path / "s.db")
         store = SqliteStore(path)
         store.update(KEY, _count)
-        store._connection().execute(f"PRAGMA {pragma}")
+        assert store._open is not None
+        store._open.execute(f"PRAGMA {pragma}")
 
         def grow(state: dict[str, Any] | None) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
             return {"n": "x" * 1_000_000}, [], 0
@@ -116,7 +159,7 @@ class TestFile:
         assert list(tmp_path.glob("*damaged*")) == []
 
     def test_a_place_that_cannot_be_a_file_is_an_error(self, tmp_path: Path) -> None:
-        """A folder in its place, or a file where its folder should be."""
+        """There is a folder in its place, or a file in place of its folder."""
         (tmp_path / "file").write_text("x")
         (tmp_path / "folder").mkdir()
 
@@ -124,8 +167,8 @@ class TestFile:
             with pytest.raises(StoreError, match="WHEELSPIN_STORE"):
                 SqliteStore(str(path)).update(KEY, _count)
 
-    def test_a_row_that_holds_no_state_counts_as_none(self, tmp_path: Path) -> None:
-        """Whatever was written there."""
+    def test_a_row_without_valid_json_is_ignored(self, tmp_path: Path) -> None:
+        """Its session starts over, and its runs are not listed."""
         path = tmp_path / "s.db"
         SqliteStore(str(path)).update(KEY, _count)
         with sqlite3.connect(path) as changed:
@@ -152,8 +195,8 @@ while True:
 """
 
 
-def test_a_killed_process_leaves_nothing_half_done(tmp_path: Path) -> None:
-    """The store opens, and nothing but the killed change is missing."""
+def test_a_killed_process_leaves_no_change_half_done(tmp_path: Path) -> None:
+    """The file is intact, and only the interrupted change is missing."""
     path = str(tmp_path / "s.db")
     paths = [str(ROOT / "src"), *(place for place in sys.path if place.endswith("site-packages"))]
     for dies_at in range(2, 12):
@@ -168,8 +211,8 @@ def test_a_killed_process_leaves_nothing_half_done(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.damaged-*")) == []
 
 
-def test_every_file_of_the_family_is_listed() -> None:
-    """A store that is written but not named would not be tested."""
+def test_every_store_is_listed() -> None:
+    """A store that is not listed would not be tested."""
     files = {path.stem for path in Path(next(iter(stores.__path__))).glob("*.py")} - {"__init__", "base", "sessions"}
 
     assert files == set(STORES)

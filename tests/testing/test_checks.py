@@ -171,14 +171,14 @@ class Tracing(InMemoryStore):
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (Forgetting, r"three changes of one key gave \[1, 1, 1\]"),
-        (OneForAll, r"the first change of Key\(.*\) found 3 others"),
-        (HalfDone, r"after a change that failed, the next gave 1, expected 2"),
-        (Swallowing, r"the error of a change did not pass through"),
+        (Forgetting, r"three changes of one key returned \[1, 1, 1\]"),
+        (OneForAll, r"the first change of Key\(.*\) found 3 earlier ones"),
+        (HalfDone, r"the change after a failed one returned 1, expected 2"),
+        (Swallowing, r"the error of a failed change did not reach the caller"),
         (Unordered, r"the runs are \[\(Key\(.*b"),
-        (Endless, r"asked for one run it gave 3"),
-        (Thorough, r"it swept 2 sessions, expected 1"),
-        (Tracing, r"after a check there are runs of"),
+        (Endless, r"asked for one run, it returned 3"),
+        (Thorough, r"the sweep deleted 2 sessions, expected 1"),
+        (Tracing, r"after a check, the runs are of"),
     ],
 )
 def test_a_check_tells_what_a_store_does_wrong(kind: type[InMemoryStore], said: str) -> None:
@@ -190,7 +190,7 @@ def test_a_check_tells_what_a_store_does_wrong(kind: type[InMemoryStore], said: 
 
 def test_a_check_finds_a_store_that_is_another_when_it_is_opened_again() -> None:
     """Threads and processes open it anew."""
-    with pytest.raises(AssertionError, match=r"opened anew for each change, they gave \[1, 1, 1\]"):
+    with pytest.raises(AssertionError, match=r"each on a newly opened store, returned \[1, 1, 1\]"):
         check_store(lambda name, clock: InMemoryStore(clock))
 
 

@@ -1,4 +1,4 @@
-"""The stores: one file, one kind."""
+"""The stores: one file per back end, and the one place that picks a store by its address."""
 
 from __future__ import annotations
 
@@ -6,23 +6,47 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.stores.base import Store
 
-__all__ = ["STORES", "open_store"]
+__all__ = ["STORES", "open_store", "store_class"]
 
-STORES = ("memory", "sqlite")
-"""The members of the family, by the names of their files."""
+STORES = {
+    "memory": "InMemoryStore",
+    "sqlite": "SqliteStore",
+}
+"""The stores: the name of each file, which is also the scheme of its addresses, and the class in it."""
+
+_ALIASES = {":memory:": "memory://"}
+_DEFAULT = "sqlite"
 
 
-def open_store(path: str) -> Store:
+def open_store(address: str) -> Store:
     """
-    Open the store at a path.
+    Open the store at an address.
 
     Args:
-        path: A file of SQLite, made where there is none; `:memory:` for one that goes with the process.
+        address: The path of an SQLite file, which is created if it does not exist; `:memory:` for a store that lasts as
+            long as the process; or `SCHEME://…`, where the scheme is one of `STORES`.
+
+    Raises:
+        StoreError: No store has that scheme.
     """
-    if path == ":memory:":
-        from wheelspin.stores.memory import InMemoryStore
+    address = _ALIASES.get(address, address)
+    scheme, separator, _ = address.partition("://")
+    return store_class(scheme if separator else _DEFAULT).at(address)
 
-        return InMemoryStore()
-    from wheelspin.stores.sqlite import SqliteStore
 
-    return SqliteStore(path)
+def store_class(name: str) -> type[Store]:
+    """
+    Return the class of a store by its name in `STORES`.
+
+    Raises:
+        StoreError: There is no such store.
+    """
+    from importlib import import_module
+
+    if name not in STORES:
+        from wheelspin.errors import StoreError
+
+        known = ", ".join(f"{store}://" for store in STORES)
+        raise StoreError(f"{name}://", "no store has this scheme", f"Use the path of a file, or one of {known}.")
+    found: type[Store] = getattr(import_module(f"wheelspin.stores.{name}"), STORES[name])
+    return found

@@ -1,7 +1,7 @@
 """
-The contract of a store: what guards remember of each session, for hosts whose processes come and go.
+The contract of a store, which keeps the guard state of each session between short-lived processes.
 
-A store keeps one state for each key, and changes it in one step that no other process sees half of.
+A store keeps one state per key and changes it atomically: other processes never see half a change.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from wheelspin.core.events import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from typing import Any, Self, TypeVar
 
     Answer = TypeVar("Answer")
     State = dict[str, Any]
@@ -22,7 +22,14 @@ __all__ = ["Key", "Store", "StoredRun"]
 
 
 class Key(Value):
-    """Whose state it is: one conversation of one agent of one host."""
+    """
+    The owner of a state: one conversation of one agent.
+
+    Attributes:
+        host: Name of the command-line agent, such as `claude-code`.
+        session: Id of the session.
+        agent: Id of the sub-agent; empty for the main agent.
+    """
 
     __slots__ = ("agent", "host", "session")
 
@@ -35,31 +42,45 @@ class Key(Value):
 
 
 class StoredRun(Value):
-    """A run that is remembered."""
+    """
+    A run that is kept in a store.
+
+    Attributes:
+        key: The conversation that the run belongs to.
+        record: The record of the run, as returned by `RunRecord.as_dict`.
+        updated: Time of the newest event of its session, in seconds since the epoch.
+    """
 
     __slots__ = ("key", "record", "updated")
 
     key: Key
     record: dict[str, Any]
-    """Its record, as `RunRecord.as_dict` gives it."""
     updated: float
-    """Time of its session's newest event, in seconds since the epoch."""
 
     def __init__(self, key: Key, record: dict[str, Any], updated: float) -> None:
         self._fill(key=key, record=record, updated=updated)
 
 
 class Store:
-    """A store. A member of the family is one file: the class, and how it is opened."""
+    """The base class of stores."""
+
+    @classmethod
+    def at(cls, address: str, /) -> Self:
+        """
+        Open the store at an address, such as `sqlite:///var/lib/sessions.db`.
+
+        Only stores that are listed in `STORES` need it.
+        """
+        raise NotImplementedError
 
     def update(self, key: Key, change: Change[Answer]) -> Answer:
         """
-        Read a state, change it and write it, in one transaction.
+        Read a state, change it and write it back, in one transaction.
 
         Args:
-            key: Whose state.
-            change: Takes the state, `None` where there is none, and gives the new one, the records of its runs (the one
-                that was used last first) and an answer. It may be called in any process, and once only.
+            key: The conversation whose state is changed.
+            change: Takes the state (`None` if there is none yet) and returns the new state, the records of its runs
+                (most recently used first) and an answer. It may run in any process, and is called at most once.
 
         Returns:
             The answer of `change`.
@@ -71,7 +92,10 @@ class Store:
 
     def runs(self, most: int = 100) -> list[StoredRun]:
         """
-        Give the runs that are remembered, those of the session that was used last first.
+        Return the runs in the store, those of the most recently used session first.
+
+        Args:
+            most: Maximum number of runs.
 
         Raises:
             StoreError: The store cannot be read.
@@ -80,13 +104,13 @@ class Store:
 
     def sweep(self, before: float) -> int:
         """
-        Forget sessions whose newest event is older.
+        Delete sessions whose newest event is older than a given time.
 
         Args:
             before: Time in seconds since the epoch.
 
         Returns:
-            How many sessions were forgotten.
+            Number of sessions deleted.
 
         Raises:
             StoreError: The store cannot be written.
@@ -95,7 +119,7 @@ class Store:
 
     def check(self) -> None:
         """
-        Try whether the store can be read and written, and leave no trace.
+        Check that the store can be read and written, without leaving a trace.
 
         Raises:
             StoreError: It cannot.
@@ -103,4 +127,4 @@ class Store:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of what the store holds open."""
+        """Release the resources that the store holds open."""

@@ -1,4 +1,4 @@
-"""A store that goes with its process: for tests, and for hosts that keep one process a session."""
+"""A store in memory, which is gone when its process ends: for tests and for agents with one process per session."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from wheelspin.stores.base import Key, Store, StoredRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from wheelspin.stores.base import Answer, Change, Records, State
 
@@ -18,10 +19,10 @@ __all__ = ["InMemoryStore"]
 
 class InMemoryStore(Store):
     """
-    Keep states in memory.
+    A store that keeps states in memory.
 
     Args:
-        clock: Gives the time in seconds since the epoch.
+        clock: Returns the time in seconds since the epoch.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -29,8 +30,13 @@ class InMemoryStore(Store):
         self._lock = allocate_lock()
         self._kept: dict[Key, tuple[State, Records, float]] = {}
 
+    @classmethod
+    def at(cls, _: str, /) -> Self:
+        """Open a new, empty store."""
+        return cls()
+
     def update(self, key: Key, change: Change[Answer]) -> Answer:
-        """Change a state; one at a time."""
+        """Change a state; threads take turns."""
         with self._lock:
             kept = self._kept.pop(key, None)
             try:
@@ -43,14 +49,14 @@ class InMemoryStore(Store):
             return answer
 
     def runs(self, most: int = 100) -> list[StoredRun]:
-        """Give the runs of the sessions that were used last."""
+        """Return the runs of the most recently used sessions."""
         with self._lock:
             kept = sorted(self._kept.items(), key=lambda item: -item[1][2])
         runs = [StoredRun(key, record, updated) for key, (_, records, updated) in kept for record in records]
         return runs[:most]
 
     def sweep(self, before: float) -> int:
-        """Forget old sessions."""
+        """Delete old sessions."""
         with self._lock:
             old = [key for key, (_, _, updated) in self._kept.items() if updated < before]
             for key in old:
@@ -58,4 +64,4 @@ class InMemoryStore(Store):
         return len(old)
 
     def check(self) -> None:
-        """There is nothing that could fail."""
+        """Do nothing: memory can always be read and written."""

@@ -1,4 +1,4 @@
-"""Guard, settings and store together: for hosts whose processes come and go."""
+"""Guards whose state is kept in a store, for agents that start a new process for each event."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 __all__ = ["Sessions"]
 
 _RUNS_KEPT = 4
-"""Runs of one session that are remembered: the one that is on, and those whose late outcomes may still come."""
+"""Number of runs kept per session: the current one, and earlier ones whose outcomes may still arrive."""
 _KEPT = 14 * 24 * 3600.0
-"""Seconds for which a session is remembered after its newest event."""
+"""Seconds for which a session is kept after its newest event."""
 
 
 class Sessions:
     """
-    The guards of many sessions, whose states are in a store.
+    The guards of many sessions, each with its state in a store.
 
     Args:
-        store: Where the states are.
-        settings: What holds.
-        tools: What is known about the host's tools.
-        clock: Gives the time in seconds since the epoch.
-        damaged: Told when a state could not be used, so that the session begins anew.
+        store: Keeps the states.
+        settings: Settings of the guards.
+        tools: What is known about the tools of the command-line agent.
+        clock: Returns the time in seconds since the epoch.
+        damaged: Called with a message when a state cannot be used and its session starts over.
     """
 
     def __init__(
@@ -55,14 +55,17 @@ class Sessions:
 
     def act(self, key: Key, do: Callable[[Guard], Answer]) -> Answer:
         """
-        Let something be done with the guard of a session, in one transaction. A new session sweeps out the old ones.
+        Use the guard of a session, in one transaction. A new session also deletes the expired ones.
 
         Args:
             key: The session.
-            do: Asks and tells the guard, and gives what comes of it.
+            do: Called with the guard of the session.
+
+        Returns:
+            The return value of `do`.
 
         Raises:
-            StoreError: The store cannot be read or written; the guard has seen nothing then.
+            StoreError: The store cannot be read or written; the guard's state is then unchanged.
         """
         is_new = False
 
@@ -74,7 +77,7 @@ class Sessions:
                 try:
                     guard.load(state)
                 except ValueError as problem:
-                    self._damaged(f"{key.host} session {key.session}: {problem}; it begins anew")
+                    self._damaged(f"{key.host} session {key.session}: {problem}; the session starts over")
             answer = do(guard)
             return guard.dump(), [record.as_dict() for record in guard.records()], answer
 

@@ -1,8 +1,8 @@
 """
-A store in one file of SQLite, for hook processes that run at once and come and go.
+A store in an SQLite file, for short-lived hook processes that run at the same time.
 
-Each change is one transaction that is written ahead (WAL), so a process that is killed in the middle leaves nothing
-half done. A file that is damaged is set aside, never deleted.
+Each change is one transaction in a write-ahead log (WAL), so a process that is killed in the middle of one leaves the
+state unchanged. A damaged file is set aside, never deleted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wheelspin.stores.base import Key, Store, StoredRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Self
 
     from wheelspin.stores.base import Answer, Change
 
@@ -39,25 +39,26 @@ CREATE TABLE IF NOT EXISTS sessions (
 _READ = "SELECT state FROM sessions WHERE host = ? AND session = ? AND agent = ?"
 _WRITE = "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?)"
 _RUNS = "SELECT host, session, agent, records, updated FROM sessions ORDER BY updated DESC LIMIT ?"
+_SWEEP = "DELETE FROM sessions WHERE updated < ?"
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _STEPS = {
-    "SQLITE_BUSY": ("it is locked by another process", "It is tried again with the next call."),
-    "SQLITE_LOCKED": ("it is locked by another process", "It is tried again with the next call."),
-    "SQLITE_FULL": ("the disk is full", "Make room there, or let `WHEELSPIN_STORE` name another file."),
-    "SQLITE_READONLY": ("it may not be written", "Mend its rights, or let `WHEELSPIN_STORE` name another file."),
-    "SQLITE_CANTOPEN": ("it cannot be opened", "Mend its rights, or let `WHEELSPIN_STORE` name another file."),
-    "SQLITE_IOERR": ("it cannot be read or written", "Look at the disk, or let `WHEELSPIN_STORE` name another file."),
+    "SQLITE_BUSY": ("it is locked by another process", "The next call tries again."),
+    "SQLITE_LOCKED": ("it is locked by another process", "The next call tries again."),
+    "SQLITE_FULL": ("the disk is full", "Free some space, or set `WHEELSPIN_STORE` to another file."),
+    "SQLITE_READONLY": ("it is read-only", "Fix its permissions, or set `WHEELSPIN_STORE` to another file."),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "Fix its permissions, or set `WHEELSPIN_STORE` to another file."),
+    "SQLITE_IOERR": ("it cannot be read or written", "Check the disk, or set `WHEELSPIN_STORE` to another file."),
 }
 
 
 class SqliteStore(Store):
     """
-    Keep states in a file.
+    A store that keeps states in an SQLite file.
 
     Args:
-        path: The file; it and its folder are made where they are not there.
-        patience: Seconds to wait for another process that writes.
-        clock: Gives the time in seconds since the epoch.
+        path: The file; it and its folder are created if they do not exist.
+        patience: Seconds to wait while another process writes.
+        clock: Returns the time in seconds since the epoch.
     """
 
     def __init__(self, path: str, *, patience: float = 2.0, clock: Callable[[], float] = time.time) -> None:
@@ -66,19 +67,18 @@ class SqliteStore(Store):
         self._clock = clock
         self._open: sqlite3.Connection | None = None
 
+    @classmethod
+    def at(cls, address: str, /) -> Self:
+        """Open the file at `sqlite://PATH`, or at a plain path."""
+        return cls(address.removeprefix("sqlite://"))
+
     def update(self, key: Key, change: Change[Answer]) -> Answer:
         """Change a state in one transaction."""
-        try:
-            return self._change((key.host, key.session, key.agent), change)
-        except sqlite3.Error as problem:
-            raise self._told(problem) from None
+        return self._do(lambda connection: self._change(connection, (key.host, key.session, key.agent), change))
 
     def runs(self, most: int = 100) -> list[StoredRun]:
-        """Give the runs of the sessions that were used last."""
-        try:
-            rows = self._connection().execute(_RUNS, (most,)).fetchall()
-        except sqlite3.Error as problem:
-            raise self._told(problem) from None
+        """Return the runs of the most recently used sessions."""
+        rows = self._do(lambda connection: connection.execute(_RUNS, (most,)).fetchall())
         found = []
         for host, session, agent, records, updated in rows:
             key = Key(host, session, agent)
@@ -86,21 +86,12 @@ class SqliteStore(Store):
         return found[:most]
 
     def sweep(self, before: float) -> int:
-        """Forget old sessions."""
-        try:
-            return self._connection().execute("DELETE FROM sessions WHERE updated < ?", (before,)).rowcount
-        except sqlite3.Error as problem:
-            raise self._told(problem) from None
+        """Delete old sessions."""
+        return self._do(lambda connection: connection.execute(_SWEEP, (before,)).rowcount)
 
     def check(self) -> None:
-        """Write a row and take it back."""
-        try:
-            connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(_WRITE, ("", "", "", "", "", 0.0))
-            connection.execute("ROLLBACK")
-        except sqlite3.Error as problem:
-            raise self._told(problem) from None
+        """Write a row and roll it back."""
+        self._do(_try_writing)
 
     def close(self) -> None:
         """Close the file."""
@@ -108,13 +99,21 @@ class SqliteStore(Store):
             self._open.close()
             self._open = None
 
-    def _change(self, whose: tuple[str, str, str], change: Change[Answer]) -> Answer:
-        connection = self._connection()
+    def _do(self, work: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        """Work on the open file, and raise what SQLite raises as a `StoreError`."""
+        try:
+            if self._open is None:
+                self._open = self._opened()
+            return work(self._open)
+        except sqlite3.Error as problem:
+            raise self._store_error(problem) from None
+
+    def _change(self, connection: sqlite3.Connection, owner: tuple[str, str, str], change: Change[Answer]) -> Answer:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            row = connection.execute(_READ, whose).fetchone()
+            row = connection.execute(_READ, owner).fetchone()
             state, records, answer = change(_decoded(row[0]) if row is not None else None)
-            connection.execute(_WRITE, (*whose, json.dumps(state), json.dumps(records), self._clock()))
+            connection.execute(_WRITE, (*owner, json.dumps(state), json.dumps(records), self._clock()))
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -122,20 +121,15 @@ class SqliteStore(Store):
             raise
         return answer
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            self._open = self._opened()
-        return self._open
-
     def _opened(self) -> sqlite3.Connection:
-        """Open the file; a damaged one is set aside, and a new one made in its place."""
+        """Open the file; set a damaged one aside and create a new one in its place."""
         folder = os.path.dirname(os.path.abspath(self.path))
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
         except OSError as problem:
             why = problem.strerror or str(problem)
-            step = "Mend that, or let `WHEELSPIN_STORE` name another file."
-            raise StoreError(self.path, f"its folder cannot be made ({why})", step) from None
+            step = "Create the folder, or set `WHEELSPIN_STORE` to another file."
+            raise StoreError(self.path, f"its folder cannot be created ({why})", step) from None
         try:
             return self._checked()
         except sqlite3.DatabaseError as problem:
@@ -163,32 +157,38 @@ class SqliteStore(Store):
 
     def _refuse_newer(self, version: int) -> None:
         if version > _VERSION:
-            step = "Upgrade this one, or let `WHEELSPIN_STORE` name another file."
-            raise StoreError(self.path, "it was made by a newer Wheelspin", step)
+            step = "Upgrade Wheelspin, or set `WHEELSPIN_STORE` to another file."
+            raise StoreError(self.path, "it was created by a newer version of Wheelspin", step)
 
     def _set_aside(self) -> None:
-        """Move a damaged file, and what is written ahead of it, out of the way."""
+        """Move a damaged file and its write-ahead log out of the way."""
         mark = f".damaged-{int(self._clock())}-{os.getpid()}"
         for end in ("", "-wal", "-shm"):
             if os.path.exists(self.path + end):
                 os.replace(self.path + end, self.path + mark + end)
 
-    def _told(self, problem: sqlite3.Error) -> StoreError:
-        """Tell a fault of the database as an error of the store; a damaged file is set aside."""
+    def _store_error(self, problem: sqlite3.Error) -> StoreError:
+        """Return an error of the database as one of the store; set a damaged file aside."""
         name = getattr(problem, "sqlite_errorname", "") or ""
         self.close()
         if name in _DAMAGED:
             self._set_aside()
-            return StoreError(self.path, "it was damaged and is set aside", "A new one is made with the next call.")
+            return StoreError(self.path, "it was damaged and has been set aside", "The next call creates a new one.")
         what, step = next(
-            (told for code, told in _STEPS.items() if name.startswith(code)),
-            (f"it cannot be used ({name or type(problem).__name__})", "Let `WHEELSPIN_STORE` name another file."),
+            (found for code, found in _STEPS.items() if name.startswith(code)),
+            (f"it cannot be used ({name or type(problem).__name__})", "Set `WHEELSPIN_STORE` to another file."),
         )
         return StoreError(self.path, what, step)
 
 
+def _try_writing(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_WRITE, ("", "", "", "", "", 0.0))
+    connection.execute("ROLLBACK")
+
+
 def _decoded(text: str) -> Any:
-    """Decode what a row holds; what is no JSON counts as nothing."""
+    """Decode the JSON in a row; return `None` if it is not valid."""
     try:
         return json.loads(text)
     except ValueError:
