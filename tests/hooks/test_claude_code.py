@@ -1,4 +1,4 @@
-"""Claude Code's payloads become events, and verdicts its replies; whatever goes wrong, the call passes."""
+"""The hook of Claude Code turns payloads into events and verdicts into replies; whatever goes wrong, the call runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASE = {"session_id": "s1", "prompt_id": "p1", "cwd": "/home/sam/shop"}
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the hook a home of its own."""
+    """Point the hook at an empty home directory."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -52,7 +52,7 @@ def _bash(number: int, shown: Any, command: str = "npm test") -> tuple[str, Any,
 
 
 def _loop(times: int, shown: str = "1 failing") -> list[tuple[Any, Any]]:
-    """Make one call so many times, and give the replies to each."""
+    """Make one call `times` times, and return the replies to each."""
     replies: list[tuple[Any, Any]] = []
     for number in range(1, times + 1):
         before = answer(HOOK, _pre(number))
@@ -62,7 +62,7 @@ def _loop(times: int, shown: str = "1 failing") -> list[tuple[Any, Any]]:
 
 
 def test_a_loop_is_warned_about_with_the_result_then_denied_then_ended() -> None:
-    """At the documented counts; what a call is warned of is told in the process that sees its outcome."""
+    """Each happens at the documented count; a warning is delivered by the process that sees the outcome of its call."""
     replies = _loop(32)
 
     assert [number for number, (before, after) in enumerate(replies, 1) if before is None and after] == [11]
@@ -79,14 +79,14 @@ def test_a_loop_is_warned_about_with_the_result_then_denied_then_ended() -> None
 
 
 def test_work_that_makes_progress_is_left_alone() -> None:
-    """No word is said."""
+    """Every reply is empty."""
     for number in range(40):
         assert answer(HOOK, _pre(number, f"sed -n {number}p notes.md")) is None
         assert answer(HOOK, _batch(_bash(number, f"line {number}", f"sed -n {number}p notes.md"))) is None
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
-    """With the outcome that shows it."""
+    """The run ends with the outcome that completes the loop."""
     _loop(2)
     assert answer(HOOK, {**BASE, "hook_event_name": "PostCompact", "trigger": "auto"}) is None
     replies: list[Any] = []
@@ -100,15 +100,15 @@ def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
     assert "after a compaction" in replies[2]["stopReason"]
 
 
-def test_two_hooks_of_ours_for_one_event_count_it_once() -> None:
-    """Settings of a project and a plugin, or two hosts that share them: both give the same answer, told once."""
+def test_two_installed_hooks_count_an_event_once() -> None:
+    """Both hooks give the same answer, and a warning is delivered once."""
     pairs: list[Any] = []
     for number in range(1, 32):
         asked = [answer(HOOK, _pre(number)) for _ in range(2)]
         text = "PreToolUse:Bash hook error: denied" if asked[0] else "1 failing"
         pairs.append((asked, [answer(HOOK, _batch(_bash(number, text))) for _ in range(2)]))
 
-    assert [number for number, (_, told) in enumerate(pairs, 1) if any(told) and number < 31] == [11]
+    assert [number for number, (_, replies) in enumerate(pairs, 1) if any(replies) and number < 31] == [11]
     assert pairs[10][1][1] is None
     assert [number for number, (asked, _) in enumerate(pairs, 1) if all(asked)] == list(range(21, 32))
     assert [number for number, (asked, _) in enumerate(pairs, 1) if any(asked)] == list(range(21, 32))
@@ -120,8 +120,8 @@ def test_two_hooks_of_ours_for_one_event_count_it_once() -> None:
 MISSING = "<tool_use_error>Error: No such tool available: Frobnicate</tool_use_error>"
 
 
-def test_a_tool_that_is_not_there_is_seen_although_it_is_never_asked_about() -> None:
-    """Only the batch tells of it; the model is told, and in the end the run ends."""
+def test_a_tool_that_does_not_exist_is_seen_although_it_has_no_event_before_it_runs() -> None:
+    """Only the batch contains it; the model is warned, and finally the run is ended."""
     replies: list[Any] = []
     for number in range(24):
         call = (
@@ -139,7 +139,7 @@ def test_a_tool_that_is_not_there_is_seen_although_it_is_never_asked_about() -> 
 
 
 def test_parallel_calls_may_finish_in_any_order() -> None:
-    """Each outcome finds its call by its id, and no call counts twice."""
+    """Outcomes are matched to calls by id, and no call is counted twice."""
     replies: list[Any] = []
     for turn in range(12):
         numbers = [turn * 3, turn * 3 + 1, turn * 3 + 2]
@@ -149,8 +149,8 @@ def test_parallel_calls_may_finish_in_any_order() -> None:
         replies.append(answer(HOOK, _batch(*calls)))
 
     assert [turn for turn, reply in enumerate(replies) if reply] == [10]
-    told = replies[10]["hookSpecificOutput"]["additionalContext"]
-    assert told.startswith("Loop detected: `Bash` was called 10 times")
+    advice = replies[10]["hookSpecificOutput"]["additionalContext"]
+    assert advice.startswith("Loop detected: `Bash` was called 10 times")
     (record,) = _records()
     assert (record["calls"], record["run_id"], record["session_id"]) == (36, "p1", "s1")
 
@@ -160,16 +160,16 @@ def _records() -> list[dict[str, Any]]:
     return [record for row in rows for record in json.loads(row[0])]
 
 
-def test_prompts_sub_agents_and_sessions_have_counts_of_their_own() -> None:
-    """A run is a prompt; a sub-agent's calls carry its id."""
+def test_prompts_sub_agents_and_sessions_are_counted_separately() -> None:
+    """Each prompt is a run of its own, and a sub-agent's calls carry the id of the sub-agent."""
     for which in ({"prompt_id": "p2"}, {"agent_id": "a1"}, {"session_id": "s2"}, {}):
         for number in range(9):
             assert answer(HOOK, _pre(number, **which)) is None
             assert answer(HOOK, _batch(_bash(number, "same"), **which)) is None
 
 
-def test_the_file_that_an_image_is_put_into_does_not_count() -> None:
-    """Its name, another each time, stands in the result."""
+def test_the_name_of_the_file_that_holds_an_image_is_ignored() -> None:
+    """The result contains this name, which is different each time."""
     denied = []
     for number in range(1, 22):
         call = {"tool_name": "mcp__a__look", "tool_input": {}, "tool_use_id": f"t{number}"}
@@ -181,16 +181,16 @@ def test_the_file_that_an_image_is_put_into_does_not_count() -> None:
     assert denied == [False] * 20 + [True]
 
 
-def test_an_error_of_an_mcp_server_is_a_failure_also_as_a_block() -> None:
-    """As the text in it is."""
+def test_an_error_of_an_mcp_server_in_a_content_block_is_a_failure() -> None:
+    """It is compared by the text in the block."""
     shown = [{"type": "text", "text": "Error: no such page"}]
     event = HOOK.event(_batch(("mcp__a__read", {}, "t1", shown)))
     assert event is not None
     assert event.calls[0][1] == Outcome.error("Error: no such page")
 
 
-def test_an_old_version_that_has_no_batch_is_guarded_call_by_call() -> None:
-    """`PostToolUse` and `PostToolUseFailure` do what `PostToolBatch` does."""
+def test_an_old_version_without_batches_is_guarded_call_by_call() -> None:
+    """`PostToolUse` and `PostToolUseFailure` replace `PostToolBatch`."""
     replies = []
     for number in range(11):
         answer(HOOK, _pre(number))
@@ -215,8 +215,8 @@ def test_an_old_version_that_has_no_batch_is_guarded_call_by_call() -> None:
         {**BASE, "hook_event_name": "UserPromptSubmit", "prompt": "go"},
     ],
 )
-def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
-    """Unknown events, fields and versions."""
+def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
+    """Unknown events, fields and versions get no reply."""
     assert answer(HOOK, payload) is None
 
 
@@ -229,8 +229,8 @@ def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
     ],
     ids=["Cursor", "VS Code", "Copilot CLI"],
 )
-def test_other_programs_that_run_claude_s_hooks_are_let_pass(payload: dict[str, Any]) -> None:
-    """They do not tell what came back; nothing is counted for them."""
+def test_payloads_of_other_programs_that_run_claude_s_hooks_are_ignored(payload: dict[str, Any]) -> None:
+    """They lack the outcomes of calls, so nothing is counted for them."""
     for _ in range(40):
         assert answer(HOOK, payload) is None
     assert not Path(store_path()).exists()
@@ -238,11 +238,11 @@ def test_other_programs_that_run_claude_s_hooks_are_let_pass(payload: dict[str, 
 
 class TestSettings:
     def test_an_installed_hook_is_on_without_a_configuration(self) -> None:
-        """Whoever installs it wants it."""
+        """Installing a hook is enough to enable the guard."""
         assert any(before for before, _ in _loop(21))
 
-    def test_the_user_s_configuration_holds_and_is_read_anew_when_it_changes(self, home: Path) -> None:
-        """What came of it is kept beside the store, for the next process."""
+    def test_the_user_s_configuration_is_used_and_read_again_when_it_changes(self, home: Path) -> None:
+        """The settings read from it are cached beside the store, for the next process."""
         _configure(home, "{preset: 'early'}")
         assert _loop(4)[-1][0] is not None
         assert (home / "state" / "wheelspin" / "settings-claude-code.json").exists()
@@ -250,8 +250,8 @@ class TestSettings:
         _configure(home, "{enabled: false}")
         assert _loop(40)[-1] == (None, None)
 
-    def test_observing_says_nothing_and_records_everything(self, home: Path) -> None:
-        """The run record has what would have been done."""
+    def test_observe_mode_replies_nothing_and_records_everything(self, home: Path) -> None:
+        """The run record contains what would have been done."""
         _configure(home, "{mode: 'observe'}")
 
         assert all(reply == (None, None) for reply in _loop(25))
@@ -265,7 +265,7 @@ def _recorded(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["base", "fail", "compact", "pre_deny", "unk"])
 def test_recorded_payloads_of_short_sessions_are_understood_and_left_alone(name: str) -> None:
-    """Each kind of event of the real program, with no word said below the thresholds."""
+    """Every kind of event that the real program sends is understood, and nothing is replied below the thresholds."""
     payloads = _recorded(name)
     kinds = [event.kind for event in map(HOOK.event, payloads) if event is not None]
 

@@ -1,4 +1,4 @@
-"""Codex's payloads become events, and verdicts its replies; whatever is not known, the call passes."""
+"""The hook of Codex turns payloads into events and verdicts into replies; unknown payloads are ignored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATCH = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch"
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the hook a home of its own."""
+    """Point the hook at an empty home directory."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -36,12 +36,12 @@ def _post(number: int, shown: Any = "1 failing\n", command: str = "npm test", **
     return {**_pre(number, command), "hook_event_name": "PostToolUse", "tool_response": shown, **more}
 
 
-def _told(name: str, **more: Any) -> dict[str, Any]:
+def _event(name: str, **more: Any) -> dict[str, Any]:
     return {**BASE, "hook_event_name": name, **more}
 
 
 def _loop(numbers: range, **more: Any) -> list[tuple[Any, Any]]:
-    """Make one call with each of these numbers, and give the replies to it; one that is denied has no outcome."""
+    """Make one call with each of these numbers, and return the replies; a denied call has no outcome."""
     replies: list[tuple[Any, Any]] = []
     for number in numbers:
         before = answer(HOOK, _pre(number, **more))
@@ -58,7 +58,7 @@ def _records() -> list[dict[str, Any]]:
 
 
 def test_a_loop_is_warned_about_then_denied_and_then_all_calls_are() -> None:
-    """At the documented counts, each time before the call runs, with no key that Codex does not take."""
+    """Each happens at the documented count, before the call runs, in a reply whose keys Codex knows."""
     replies = _loop(range(1, 32))
 
     assert all(after is None for _, after in replies)
@@ -78,9 +78,9 @@ def test_a_loop_is_warned_about_then_denied_and_then_all_calls_are() -> None:
 
 
 def test_a_run_that_was_ended_is_stopped_at_the_next_compaction() -> None:
-    """There alone can Codex end one; a compaction before that, or in another turn, goes on."""
+    """Codex can end a run only there; an earlier compaction, or one in another turn, goes ahead."""
     _loop(range(1, 31))
-    compaction = _told("PreCompact", trigger="auto")
+    compaction = _event("PreCompact", trigger="auto")
     assert answer(HOOK, compaction) is None
 
     _loop(range(31, 32))
@@ -94,7 +94,7 @@ def test_a_run_that_was_ended_is_stopped_at_the_next_compaction() -> None:
 
 
 def test_work_that_makes_progress_is_left_alone() -> None:
-    """No word is said."""
+    """Every reply is empty."""
     for number in range(40):
         command = f"sed -n {number}p notes.md"
         assert answer(HOOK, _pre(number, command)) is None
@@ -102,23 +102,23 @@ def test_work_that_makes_progress_is_left_alone() -> None:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
-    """With the outcome that shows it, beside which the model reads why; what it asks for then is denied."""
+    """The outcome that completes the loop is followed by the reason, and further calls are denied."""
     _loop(range(2))
-    assert answer(HOOK, _told("PreCompact", trigger="auto")) is None
-    assert answer(HOOK, _told("PostCompact", trigger="auto")) is None
+    assert answer(HOOK, _event("PreCompact", trigger="auto")) is None
+    assert answer(HOOK, _event("PostCompact", trigger="auto")) is None
     replies = _loop(range(10, 14))
 
     assert replies[:2] == [(None, None)] * 2
-    told = replies[2][1]
-    assert told.keys() == {"hookSpecificOutput"}
-    assert told["hookSpecificOutput"].keys() == {"hookEventName", "additionalContext"}
-    assert "after a compaction" in told["hookSpecificOutput"]["additionalContext"]
+    reply = replies[2][1]
+    assert reply.keys() == {"hookSpecificOutput"}
+    assert reply["hookSpecificOutput"].keys() == {"hookEventName", "additionalContext"}
+    assert "after a compaction" in reply["hookSpecificOutput"]["additionalContext"]
     assert replies[3][0]["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert _records()[0]["code"] == "compaction_loop_persisted"
 
 
-def test_a_call_whose_outcome_is_never_told_is_warned_about_and_not_denied() -> None:
-    """Codex tells no outcome of a patch that fails: the warning does not wait for one."""
+def test_a_call_without_an_outcome_is_warned_about_and_not_denied() -> None:
+    """Codex sends no outcome for a failed patch, so the warning does not wait for one."""
     call: dict[str, Any] = {"tool_name": "apply_patch", "tool_input": {"command": PATCH}}
     replies = [answer(HOOK, _pre(number, **call)) for number in range(1, 31)]
 
@@ -126,17 +126,17 @@ def test_a_call_whose_outcome_is_never_told_is_warned_about_and_not_denied() -> 
     assert all("additionalContext" in reply["hookSpecificOutput"] for reply in replies if reply)
 
 
-def test_a_prompt_in_the_middle_of_a_turn_lets_the_run_begin_anew() -> None:
-    """Also one that was ended: who steers the model is not to be denied."""
+def test_a_prompt_in_the_middle_of_a_turn_unblocks_the_run() -> None:
+    """This includes an ended run, because the user is steering the model."""
     _loop(range(1, 32))
-    assert answer(HOOK, _told("UserPromptSubmit", prompt="do something else")) is None
+    assert answer(HOOK, _event("UserPromptSubmit", prompt="do something else")) is None
 
     assert _loop(range(40, 50)) == [(None, None)] * 10
-    assert answer(HOOK, _told("PreCompact", trigger="auto")) is None
+    assert answer(HOOK, _event("PreCompact", trigger="auto")) is None
 
 
-def test_turns_sub_agents_and_sessions_have_counts_of_their_own() -> None:
-    """A turn is a run; a sub-agent's calls carry its id."""
+def test_turns_sub_agents_and_sessions_are_counted_separately() -> None:
+    """Each turn is a run of its own, and a sub-agent's calls carry the id of the sub-agent."""
     for which in ({"turn_id": "t2"}, {"agent_id": "a1", "agent_type": "default"}, {"session_id": "s2"}, {}):
         assert _loop(range(9), **which) == [(None, None)] * 9
 
@@ -145,7 +145,7 @@ def test_turns_sub_agents_and_sessions_have_counts_of_their_own() -> None:
 
 
 def test_parallel_calls_may_finish_in_any_order() -> None:
-    """Each outcome finds its call by its id, and no call counts twice."""
+    """Outcomes are matched to calls by id, and no call is counted twice."""
     warned = []
     for turn in range(12):
         numbers = [turn * 3, turn * 3 + 1, turn * 3 + 2]
@@ -167,8 +167,8 @@ def test_parallel_calls_may_finish_in_any_order() -> None:
         ("view_image", {"path": "a.png"}, "view_image", {"path": "a.png"}),
     ],
 )
-def test_a_call_is_the_one_that_the_transcript_has(tool: str, given: Any, name: str, arguments: Any) -> None:
-    """Codex shows a hook its own tools under other names."""
+def test_a_call_is_the_same_as_in_the_transcript(tool: str, given: Any, name: str, arguments: Any) -> None:
+    """Codex gives hooks different names for its own tools."""
     event = HOOK.event(_pre(1, tool_name=tool, tool_input=given))
 
     assert event is not None
@@ -201,8 +201,10 @@ IMAGE = {"type": "image", "data": "aGk="}
         ("get_goal", {"goal": None}, Outcome.result({"goal": None})),
     ],
 )
-def test_an_outcome_is_what_the_model_reads_without_what_changes(tool: str, shown: Any, outcome: Outcome) -> None:
-    """The time that a patch took is no news."""
+def test_an_outcome_is_what_the_model_reads_without_the_parts_that_always_change(
+    tool: str, shown: Any, outcome: Outcome
+) -> None:
+    """The wall time of a patch, for one, is left out."""
     event = HOOK.event(_post(1, shown, tool_name=tool))
 
     assert event is not None
@@ -210,7 +212,7 @@ def test_an_outcome_is_what_the_model_reads_without_what_changes(tool: str, show
 
 
 class TestExitCode:
-    """Codex tells a hook no exit code, but has it in the transcript by then."""
+    """Codex does not send the exit code to a hook, but has already written it to the transcript."""
 
     def _outcome(self, path: object, *entries: Any) -> Outcome | None:
         if isinstance(path, Path):
@@ -227,14 +229,14 @@ class TestExitCode:
 
     @pytest.mark.parametrize("code", [0, 3])
     def test_it_is_read_from_the_transcript(self, tmp_path: Path, code: int) -> None:
-        """The entry of this very call counts, though other calls came after it."""
+        """The entry of this call is used, even though other calls follow it."""
         others = [self._entry(id=name, exit_code=9, aggregated_output='{"id": "c1"}') for name in ("c0", "c12", "c2")]
         outcome = self._outcome(tmp_path / "t", others[0], self._entry(id="c1", exit_code=code), *others[1:], "")
 
         assert outcome == Outcome.shell("out\n", status="failed" if code else "completed", exit_code=code)
 
     def test_only_the_end_of_a_transcript_is_read(self, tmp_path: Path) -> None:
-        """It may be of any length."""
+        """A transcript can be of any length."""
         lines = ["x" * 1000] * 300
         found = self._outcome(tmp_path / "t", *lines, self._entry(id="c1", exit_code=3))
         missed = self._outcome(tmp_path / "t", self._entry(id="c1", exit_code=3), *lines)
@@ -254,20 +256,20 @@ class TestExitCode:
             {"payload": {"item": ["CommandExecution", "c1"]}},
         ],
     )
-    def test_what_is_of_another_shape_tells_nothing(self, tmp_path: Path, entry: Any) -> None:
-        """The outcome is then the text alone."""
+    def test_an_entry_of_an_unexpected_form_is_ignored(self, tmp_path: Path, entry: Any) -> None:
+        """The outcome is then the text only."""
         assert self._outcome(tmp_path / "t", entry) == Outcome.shell("out\n")
 
     @pytest.mark.parametrize("path", [None, 7, "", "/nowhere/t.jsonl", "/", "\0"])
-    def test_a_transcript_that_cannot_be_read_tells_nothing(self, path: object) -> None:
-        """Not there, a folder, no path at all."""
+    def test_a_transcript_that_cannot_be_read_is_ignored(self, path: object) -> None:
+        """It is missing, a folder, or not a path at all."""
         assert self._outcome(path) == Outcome.shell("out\n")
 
     @pytest.mark.parametrize(("code", "is_denied"), [(1, True), (0, False), (None, False)])
     def test_failures_that_differ_in_their_times_alone_are_denied(
         self, tmp_path: Path, code: int | None, is_denied: bool
     ) -> None:
-        """A failure is known as one by its exit code; of a success, and of what is not known, every digit is news."""
+        """The exit code marks a failure; in a success, or without an exit code, a changed digit counts as progress."""
         path = tmp_path / "t"
         for number in range(1, 21):
             answer(HOOK, _pre(number))
@@ -285,24 +287,24 @@ class TestExitCode:
         {"hook_event_name": "PreToolUse"},
         {**BASE, "hook_event_name": 7},
         {**BASE, "session_id": 7, "hook_event_name": "PreToolUse"},
-        _told("SomethingNew", tool_name="Bash"),
-        _told("PreModelRequest", kind="sampling"),
-        _told("SessionStart", source="compact"),
-        _told("Stop", stop_hook_active=False),
-        _told("PreToolUse"),
-        _told("PreToolUse", tool_name=None, tool_input="x", tool_use_id=7),
-        _told("PreToolUse", tool_name="Bash", tool_input="x", tool_use_id=7, agent_id=7, turn_id=7),
-        _told("PostToolUse"),
-        _told("PostToolUse", tool_name=["Bash"]),
-        _told("PostToolUse", tool_name="Bash", tool_input=None, tool_use_id=""),
-        _told("PreCompact", turn_id=None),
-        _told("PostCompact", turn_id=None, trigger=7),
-        _told("UserPromptSubmit", turn_id=None, prompt="go"),
+        _event("SomethingNew", tool_name="Bash"),
+        _event("PreModelRequest", kind="sampling"),
+        _event("SessionStart", source="compact"),
+        _event("Stop", stop_hook_active=False),
+        _event("PreToolUse"),
+        _event("PreToolUse", tool_name=None, tool_input="x", tool_use_id=7),
+        _event("PreToolUse", tool_name="Bash", tool_input="x", tool_use_id=7, agent_id=7, turn_id=7),
+        _event("PostToolUse"),
+        _event("PostToolUse", tool_name=["Bash"]),
+        _event("PostToolUse", tool_name="Bash", tool_input=None, tool_use_id=""),
+        _event("PreCompact", turn_id=None),
+        _event("PostCompact", turn_id=None, trigger=7),
+        _event("UserPromptSubmit", turn_id=None, prompt="go"),
         _pre(1, some_new_field={"deep": [1]}),
     ],
 )
-def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
-    """Unknown events and fields, missing ones, wrong types."""
+def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
+    """Unknown events, unknown or missing fields and wrong types get no reply."""
     assert answer(HOOK, payload) is None
 
 
@@ -321,7 +323,7 @@ def _recorded(name: str) -> list[dict[str, Any]]:
     ],
 )
 def test_recorded_payloads_of_short_sessions_are_understood_and_left_alone(name: str, kinds: set[str]) -> None:
-    """Each kind of event of the real program, with no word said below the thresholds."""
+    """Every kind of event that the real program sends is understood, and nothing is replied below the thresholds."""
     payloads = _recorded(name)
 
     assert {event.kind for event in map(HOOK.event, payloads) if event is not None} == kinds

@@ -1,4 +1,4 @@
-"""Copilot CLI's payloads become events, and verdicts its replies; whatever is not known passes."""
+"""The hook of Copilot CLI turns payloads into events and verdicts into replies; unknown payloads are ignored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOTE = "<shellId: 1 completed with exit code 0>"
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the hook a home of its own."""
+    """Point the hook at an empty home directory."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -55,7 +55,7 @@ def _failed(error: Any, tool: str = "Bash", given: Any = None) -> dict[str, Any]
 
 
 def _loop(times: int, shown: str = "1 failing\n<shellId: {} completed with exit code 1>") -> list[tuple[Any, Any]]:
-    """Make one call so many times, and give the replies to each; a call that is denied has no outcome."""
+    """Make one call `times` times, and return the replies to each; a denied call has no outcome."""
     replies: list[tuple[Any, Any]] = []
     for number in range(1, times + 1):
         words = {"command": "npm test", "description": f"try {number}"}
@@ -72,7 +72,7 @@ def _records() -> list[dict[str, Any]]:
 
 
 def test_a_loop_is_warned_about_with_the_result_then_denied_then_ended() -> None:
-    """At the documented counts, although the shell's number and the description are others each time."""
+    """Each happens at the documented count, although the shell number and the description differ each time."""
     replies = _loop(30)
 
     assert [number for number, (before, after) in enumerate(replies, 1) if before is None and after] == [11]
@@ -85,8 +85,8 @@ def test_a_loop_is_warned_about_with_the_result_then_denied_then_ended() -> None
     assert answer(HOOK, PERMISSION) is None
 
 
-def test_a_run_that_has_ended_lets_a_shell_call_ask_for_its_permission_and_ends_there() -> None:
-    """As a command that only ends: the model's own is not run, whoever else allows it."""
+def test_an_ended_run_ends_when_a_shell_call_asks_for_permission() -> None:
+    """The command is replaced by one that only exits, so the model's own never runs, even if allowed elsewhere."""
     replies = _loop(31)
 
     assert replies[30][0] == {"modifiedArgs": {"command": "exit 1", "description": "wheelspin: this run has ended"}}
@@ -96,8 +96,8 @@ def test_a_run_that_has_ended_lets_a_shell_call_ask_for_its_permission_and_ends_
     assert ended["message"].startswith("wheelspin: Loop detected: `bash` was called 30 times")
 
 
-def test_a_run_that_has_ended_denies_what_asks_for_no_permission() -> None:
-    """A tool that reads is never asked about, and so cannot end the run: its calls stay denied."""
+def test_an_ended_run_denies_calls_that_need_no_permission() -> None:
+    """A tool that only reads needs no permission and so cannot end the run; its calls stay denied."""
     for _ in range(31):
         before = answer(HOOK, _pre("Read", {"path": "/a"}))
         if before is None:
@@ -114,17 +114,17 @@ def test_a_run_that_has_ended_denies_what_asks_for_no_permission() -> None:
     assert "modifiedArgs" in shell
 
 
-def test_what_is_run_in_place_of_a_call_is_answered_with_the_advice() -> None:
-    """Where somebody else's hook allowed it, so that no permission was asked for."""
+def test_the_replacement_command_is_answered_with_the_advice() -> None:
+    """It runs if another hook has allowed the call, so that no permission is asked for."""
     replacement = _loop(31)[30][0]["modifiedArgs"]
-    told = answer(HOOK, _post("\n<shellId: 40 completed with exit code 1>", given=replacement))
+    reply = answer(HOOK, _post("\n<shellId: 40 completed with exit code 1>", given=replacement))
 
-    assert told is not None
-    assert told["additionalContext"].startswith("Loop detected: `bash` was called 30 times")
+    assert reply is not None
+    assert reply["additionalContext"].startswith("Loop detected: `bash` was called 30 times")
 
 
 def test_a_prompt_begins_a_new_run() -> None:
-    """What was ended is over."""
+    """The ended run no longer matters."""
     _loop(31)
     assert answer(HOOK, {**BASE, "hook_event_name": "UserPromptSubmit", "prompt": "go on"}) is None
 
@@ -133,8 +133,8 @@ def test_a_prompt_begins_a_new_run() -> None:
 
 
 @pytest.mark.parametrize("prompt", [AUTOPILOT, "<system_notification>\nShell command has completed\n"])
-def test_what_the_host_itself_says_as_a_prompt_begins_none(prompt: str) -> None:
-    """Autopilot goes on by itself, and a command that ran in the background tells that it is done."""
+def test_a_prompt_that_copilot_writes_itself_begins_no_run(prompt: str) -> None:
+    """Autopilot continues by itself, and a background command reports that it has finished."""
     _loop(31)
     answer(HOOK, {**BASE, "hook_event_name": "UserPromptSubmit", "prompt": prompt})
 
@@ -142,7 +142,7 @@ def test_what_the_host_itself_says_as_a_prompt_begins_none(prompt: str) -> None:
 
 
 def test_work_that_makes_progress_is_left_alone() -> None:
-    """No word is said."""
+    """Every reply is empty."""
     for number in range(40):
         given = {"command": f"sed -n {number}p notes.md", "description": "read on"}
         assert answer(HOOK, _pre(given=given)) is None
@@ -153,7 +153,7 @@ def test_work_that_makes_progress_is_left_alone() -> None:
 
 
 def test_a_compaction_that_has_only_begun_arms_nothing() -> None:
-    """It goes on in the background, and may fail."""
+    """It continues in the background, and may fail."""
     _loop(2)
     compacting = {**BASE, "hook_event_name": "PreCompact", "trigger": "auto", "custom_instructions": ""}
     assert HOOK.event(compacting) is None
@@ -161,8 +161,8 @@ def test_a_compaction_that_has_only_begun_arms_nothing() -> None:
     assert _loop(8) == [(None, None)] * 8
 
 
-def test_a_tool_that_is_not_there_is_told_of() -> None:
-    """It fails as the host says, and is known by that."""
+def test_a_tool_that_does_not_exist_is_recognised() -> None:
+    """It is recognised by the text of its failure."""
     replies: list[Any] = []
     for number in range(21):
         before = answer(HOOK, _pre("frobnicate", {"n": number}))
@@ -175,7 +175,7 @@ def test_a_tool_that_is_not_there_is_told_of() -> None:
 
 
 def test_parallel_calls_may_finish_in_any_order() -> None:
-    """Calls have no ids; each outcome goes to the newest open call that is equal."""
+    """Calls have no ids, so each outcome belongs to the newest open call that is equal."""
     replies: list[Any] = []
     for turn in range(12):
         given = [{"command": f"cat {number}", "description": "d"} for number in (0, 1, 1)]
@@ -192,7 +192,7 @@ def test_parallel_calls_may_finish_in_any_order() -> None:
 
 
 def test_a_sub_agent_has_a_history_of_its_own_and_can_be_ended_alone() -> None:
-    """Its calls come with its id as the session, its permissions with that of its parent."""
+    """Its calls have its own id as the session, and its permission requests have the id of its parent."""
     for number in range(31):
         before = answer(HOOK, _pre(**SUB))
         if before is None:
@@ -207,8 +207,8 @@ def test_a_sub_agent_has_a_history_of_its_own_and_can_be_ended_alone() -> None:
     assert [(record["session_id"], record["agent_id"]) for record in _records()][-1] == ("a1", "a1")
 
 
-def test_observing_ends_no_run(home: Path) -> None:
-    """What would have ended it is recorded and nothing is said."""
+def test_observe_mode_ends_no_run(home: Path) -> None:
+    """The run record contains what would have ended the run, and nothing is replied."""
     place = home / "config" / "wheelspin" / "config.json5"
     place.parent.mkdir(parents=True)
     place.write_text("{tools: {loopDetection: {mode: 'observe'}}}")
@@ -233,15 +233,15 @@ def test_observing_ends_no_run(home: Path) -> None:
     ],
 )
 def test_a_tool_has_the_name_that_the_model_knows(tool: str, given: Any, name: str) -> None:
-    """Not the one that the host gives it for hooks of other agents."""
+    """It is not the name of Claude Code's tool, which Copilot uses for hooks."""
     event = HOOK.event(_pre(tool, given))
 
     assert event is not None
     assert [(call.tool, call.arguments) for call, _ in event.calls] == [(name, given)]
 
 
-def _said(payload: dict[str, Any]) -> tuple[str, Any]:
-    """Give kind and value of the outcome in a payload."""
+def _outcome(payload: dict[str, Any]) -> tuple[str, Any]:
+    """Return kind and value of the outcome in a payload."""
     event = HOOK.event(payload)
     assert event is not None
     ((_, outcome),) = event.calls
@@ -285,8 +285,8 @@ def _ran(output: str, status: str, code: int | None) -> tuple[str, dict[str, Any
     ],
 )
 def test_a_command_s_note_is_read_and_left_out(shown: str, outcome: Any) -> None:
-    """It holds the exit code, and the number of the shell, which is no news."""
-    assert _said(_post(shown)) == outcome
+    """The note has the exit code, and the number of the shell, which is different each time."""
+    assert _outcome(_post(shown)) == outcome
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,9 @@ def test_a_command_s_note_is_read_and_left_out(shown: str, outcome: Any) -> None
         ({**_post("x"), "tool_result": "x"}, ("", None)),
     ],
 )
-def test_an_outcome_is_what_the_host_calls_it(payload: dict[str, Any], outcome: Any) -> None:
-    """A result, an error, a denial, or nothing that is known."""
-    assert _said(payload) == outcome
+def test_an_outcome_is_what_copilot_calls_it(payload: dict[str, Any], outcome: Any) -> None:
+    """It is a result, an error, a denial, or unknown."""
+    assert _outcome(payload) == outcome
 
 
 @pytest.mark.parametrize(
@@ -317,8 +317,8 @@ def test_an_outcome_is_what_the_host_calls_it(payload: dict[str, Any], outcome: 
         ("Bash", [f"<command started in background with shellId: {n}>" for n in (3, 4)]),
     ],
 )
-def test_what_the_host_counts_and_names_anew_makes_no_news(tool: str, texts: list[str]) -> None:
-    """Two results that differ in nothing else are one result, which is blocked when it comes for ever."""
+def test_numbers_and_names_that_copilot_makes_up_are_ignored(tool: str, texts: list[str]) -> None:
+    """Results that differ only in these are equal, so calls that keep returning them are blocked."""
     given = {"of": "the same"}
     replies: list[Any] = []
     for number in range(21):
@@ -329,21 +329,21 @@ def test_what_the_host_counts_and_names_anew_makes_no_news(tool: str, texts: lis
     assert replies[-1]["permissionDecision"] == "deny"
 
 
-def test_calls_that_somebody_refused_are_not_blocked() -> None:
-    """The host tells no outcome of them, and calls alone are no evidence."""
+def test_refused_calls_are_not_blocked() -> None:
+    """Copilot sends no outcome for them, and calls alone are not enough evidence."""
     for _ in range(40):
         assert answer(HOOK, _pre()) is None
         assert answer(HOOK, PERMISSION) is None
 
 
-def test_looking_at_another_agent_is_never_blocked() -> None:
-    """It is told of, and the other agent has a guard of its own."""
-    told = []
+def test_polling_another_agent_is_never_blocked() -> None:
+    """The model is warned; the other agent has a guard of its own."""
+    replies = []
     for _ in range(40):
         assert answer(HOOK, _pre("read_agent", {"agent_id": "a1"})) is None
-        told.append(answer(HOOK, _post("Agent is still running", "read_agent", {"agent_id": "a1"})))
+        replies.append(answer(HOOK, _post("Agent is still running", "read_agent", {"agent_id": "a1"})))
 
-    assert any(told)
+    assert any(replies)
 
 
 @pytest.mark.parametrize(
@@ -366,14 +366,14 @@ def test_looking_at_another_agent_is_never_blocked() -> None:
         {"hookEventName": "PreToolUse", "sessionId": "s1", "tool_name": "run", "tool_input": {}, "tool_use_id": "t"},
     ],
 )
-def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
-    """Unknown events, fields and types, and payloads of other programs that read the same file."""
+def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
+    """Unknown events, fields and types, and payloads of other programs that read the same file, get no reply."""
     assert answer(HOOK, payload) is None
 
 
 @pytest.mark.parametrize("name", ["base", "fail", "compact", "pre_deny"])
 def test_recorded_payloads_of_short_sessions_are_understood_and_left_alone(name: str) -> None:
-    """Each kind of event of the real program, with no word said below the thresholds."""
+    """Every kind of event that the real program sends is understood, and nothing is replied below the thresholds."""
     lines = (shared("hosts/payloads") / f"copilot_hooks_{name}.jsonl").read_text().splitlines()
     payloads = [json.loads(line)["in"] for line in lines]
     events = [HOOK.event(payload) for payload in payloads]

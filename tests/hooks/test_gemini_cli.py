@@ -1,4 +1,4 @@
-"""Gemini CLI's payloads become events, and verdicts its replies; a call has no id, and yet finds its outcome."""
+"""The hook of Gemini CLI turns payloads into events and verdicts into replies, and matches calls without ids."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import shared
 from wheelspin.core.events import Outcome
+from wheelspin.hooks.base import HookEventKind
 from wheelspin.hooks.gemini_cli import HOOK
 from wheelspin.hooks.process import answer
 from wheelspin.installers.gemini_cli import INSTALLER
@@ -23,7 +24,7 @@ MAKE = {"command": "make"}
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the hook a home of its own."""
+    """Point the hook at an empty home directory."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -47,7 +48,7 @@ def _printed(text: str, *labels: str) -> dict[str, Any]:
 
 
 def _try(number: int, text: str = "1 failing", **more: Any) -> tuple[Any, Any]:
-    """Make one call, with what is another text each time, and give the replies."""
+    """Make one call whose result has a different text each time, and return the replies."""
     given = {"command": "npm test", "description": f"try {number}", "wait_for_previous": bool(number % 2)}
     before = answer(HOOK, _before(SHELL, given, **more))
     if before is not None:
@@ -61,8 +62,8 @@ def _records() -> list[dict[str, Any]]:
     return [record for row in rows for record in json.loads(row[0])]
 
 
-def test_a_loop_is_warned_about_denied_and_ended_although_no_two_results_have_the_same_text() -> None:
-    """At the counts of the preset `early`; process ids, descriptions and hints of order make no call another."""
+def test_a_loop_is_warned_about_denied_and_ended_although_every_result_has_a_different_text() -> None:
+    """Each happens at the count of the preset `early`; process ids, descriptions and order hints are ignored."""
     replies = [_try(number) for number in range(1, 11)]
 
     assert replies[:2] == [(None, None), (None, None)]
@@ -77,7 +78,7 @@ def test_a_loop_is_warned_about_denied_and_ended_although_no_two_results_have_th
 
 
 def test_the_warning_of_a_failure_is_added_to_its_message() -> None:
-    """Gemini CLI shows no context beside it: the failure is told anew, with the advice."""
+    """Gemini CLI shows no added context with a failure, so the reply repeats the message with the advice."""
     given, message = {"file_path": "missing.txt"}, "File not found."
     failure = {"llmContent": "Could not read it", "error": {"message": message, "type": "file_not_found"}}
     replies = []
@@ -92,8 +93,8 @@ def test_the_warning_of_a_failure_is_added_to_its_message() -> None:
     assert "continue" not in replies[2]
 
 
-def test_a_run_that_was_ended_is_ended_at_every_event() -> None:
-    """Also with an outcome that comes later, as from a call of the same message."""
+def test_an_ended_run_is_ended_again_at_every_event() -> None:
+    """This includes a later outcome, such as one of a parallel call."""
     other = {"command": "sleep 1"}
     answer(HOOK, _before(SHELL, other))
     for number in range(1, 11):
@@ -106,15 +107,15 @@ def test_a_run_that_was_ended_is_ended_at_every_event() -> None:
 
 
 def test_work_that_makes_progress_is_left_alone() -> None:
-    """No word is said."""
+    """Every reply is empty."""
     for number in range(40):
         given = {"file_path": "notes.md", "start_line": number, "end_line": number + 1}
         assert answer(HOOK, _before("read_file", given)) is None
         assert answer(HOOK, _after({"llmContent": f"line {number}"}, "read_file", given)) is None
 
 
-def test_a_prompt_begins_a_run_and_sessions_have_counts_of_their_own() -> None:
-    """Nothing else does: what comes before each request to the model is no compaction and no prompt."""
+def test_only_a_prompt_begins_a_run_and_sessions_are_counted_separately() -> None:
+    """The event before each request to the model is neither a compaction nor a prompt."""
     assert HOOK.event({**BASE, "hook_event_name": "PreCompress", "trigger": "auto"}) is None
     for which in ({}, {"session_id": "s2"}):
         for _ in range(2):
@@ -129,7 +130,7 @@ def test_a_prompt_begins_a_run_and_sessions_have_counts_of_their_own() -> None:
 
 
 def test_parallel_calls_find_their_outcomes_without_ids() -> None:
-    """Equal ones too, in whatever order they come back."""
+    """This includes equal calls, in whatever order their outcomes arrive."""
     files = [{"file_path": name} for name in ("a", "b", "b")]
     for turn in range(2):
         for given in files:
@@ -142,7 +143,7 @@ def test_parallel_calls_find_their_outcomes_without_ids() -> None:
 
 
 def test_an_outcome_that_was_never_asked_about_is_judged_when_it_comes() -> None:
-    """What would have been denied is told."""
+    """If the call would have been denied, the model is warned."""
     replies = [answer(HOOK, _after({"llmContent": "same"}, "read_file", {"file_path": "a"})) for _ in range(4)]
 
     assert replies[:2] == [None, None]
@@ -221,7 +222,7 @@ def test_an_outcome_that_was_never_asked_about_is_judged_when_it_comes() -> None
 def test_an_outcome_is_what_the_model_is_shown_without_what_changes_each_time(
     tool: str, given: Any, response: Any, expected: Outcome
 ) -> None:
-    """Exit codes are kept, process ids are not; of a failure it is the message."""
+    """Exit codes are kept and process ids are removed; a failure is represented by its message."""
     event = HOOK.event(_after(response, tool, given))
 
     assert event is not None
@@ -247,13 +248,13 @@ def test_an_outcome_is_what_the_model_is_shown_without_what_changes_each_time(
         _before(mcp_context=7, unknown={"deep": [1]}),
     ],
 )
-def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
-    """Unknown events, fields and types."""
+def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
+    """Unknown events, fields and types get no reply."""
     assert answer(HOOK, payload) is None
 
 
-def test_the_users_settings_are_where_the_host_looks_for_them(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """Also where its own variable moves its home; those of a project are in its folder."""
+def test_the_users_settings_are_where_gemini_cli_looks_for_them(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Its own variable can move them; those of a project are in the folder of the project."""
     assert INSTALLER.settings("user") == home / ".gemini" / "settings.json"
     assert INSTALLER.settings("project") == Path(".gemini/settings.json")
     assert INSTALLER.notes("user") == []
@@ -269,13 +270,13 @@ def _recorded(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["base", "fail", "compact"])
 def test_recorded_payloads_are_understood(name: str) -> None:
-    """Each kind of event of the real program; only the session that repeats itself hears of it, from its third call."""
+    """Every kind of event of the real program is read; only the looping session is warned, from its third call."""
     payloads = _recorded(name)
     kinds = [event.kind for event in map(HOOK.event, payloads) if event is not None]
     calls = [payload for payload in payloads if payload["hook_event_name"] in {"BeforeTool", "AfterTool"}]
     replies = [answer(HOOK, payload) for payload in calls[:7]]
 
     assert sorted(set(kinds)) == ["after", "before", "prompt"]
-    assert kinds.count("prompt") == 1
-    assert kinds.count("before") == kinds.count("after")
+    assert kinds.count(HookEventKind.PROMPT) == 1
+    assert kinds.count(HookEventKind.BEFORE) == kinds.count(HookEventKind.AFTER)
     assert [number for number, reply in enumerate(replies) if reply] == ([5, 6] if name == "compact" else [])

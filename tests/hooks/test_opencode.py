@@ -1,4 +1,4 @@
-"""opencode's events become ours, and verdicts what its plugin carries out; whatever goes wrong, the call passes."""
+"""The hook of opencode turns payloads of its plugin into events, and verdicts into replies that the plugin applies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RULED_OUT = "The user has specified a rule which prevents you from using this sp
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the hook a home of its own."""
+    """Point the hook at an empty home directory."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -49,7 +49,7 @@ def _bash(output: str, code: Any, **more: Any) -> dict[str, Any]:
 
 
 def _loop(times: int, **more: Any) -> list[tuple[Any, Any]]:
-    """Make one call so many times, and give the replies to each."""
+    """Make one call `times` times, and return the replies to each."""
     replies: list[tuple[Any, Any]] = []
     for number in range(1, times + 1):
         before = answer(HOOK, _before(number, **more))
@@ -72,7 +72,7 @@ def _outcome(tool: str, arguments: Any = None, **more: Any) -> tuple[ToolCall, O
 
 
 def test_a_loop_is_warned_about_with_the_result_then_blocked_then_ended() -> None:
-    """At the documented counts; what describes a call does not tell it from another."""
+    """Each happens at the documented count; the description of a call is ignored."""
     replies = _loop(31)
 
     assert [number for number, (_, after) in enumerate(replies, 1) if after] == [11]
@@ -84,7 +84,7 @@ def test_a_loop_is_warned_about_with_the_result_then_blocked_then_ended() -> Non
 
 
 def test_work_that_makes_progress_is_left_alone() -> None:
-    """No word is said."""
+    """Every reply is empty."""
     for number in range(40):
         given = {"filePath": f"/notes/{number}.md"}
         assert answer(HOOK, _before(number, "read", given)) is None
@@ -92,7 +92,7 @@ def test_work_that_makes_progress_is_left_alone() -> None:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
-    """With the outcome that shows it."""
+    """The run ends with the outcome that completes the loop."""
     _loop(2)
     assert answer(HOOK, {**BASE, "event": "compacted"}) is None
     replies = []
@@ -107,7 +107,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
 
 
 def test_calls_that_fail_are_counted_by_their_errors() -> None:
-    """They bring an error in place of a result, and are advised on all the same."""
+    """They have an error instead of a result, and are warned about all the same."""
     given = {"filePath": "/none"}
     replies = []
     for number in range(11):
@@ -117,8 +117,8 @@ def test_calls_that_fail_are_counted_by_their_errors() -> None:
     assert [number for number, reply in enumerate(replies, 1) if reply] == [11]
 
 
-def test_a_tool_that_is_not_there_goes_by_the_name_that_was_asked_for() -> None:
-    """It is run as `invalid`, and blocked in its own name."""
+def test_a_tool_that_does_not_exist_has_the_name_that_the_model_used() -> None:
+    """opencode runs it as `invalid`, but it is blocked under its own name."""
     given = {"tool": "fly", "error": UNAVAILABLE}
     replies = []
     for number in range(11):
@@ -135,8 +135,8 @@ def test_a_tool_that_is_not_there_goes_by_the_name_that_was_asked_for() -> None:
 
 
 def test_parallel_calls_may_finish_in_any_order(home: Path) -> None:
-    """Each outcome finds its call by its id, and no call counts twice."""
-    told = []
+    """Outcomes are matched to calls by id, and no call is counted twice."""
+    warned_turns = []
     for turn in range(12):
         numbers = [turn * 3, turn * 3 + 1, turn * 3 + 2]
         for number in numbers[::-1]:
@@ -146,15 +146,15 @@ def test_parallel_calls_may_finish_in_any_order(home: Path) -> None:
             given = {"command": f"cat {number % 3}"}
             result = _bash(f"new {number}", 0)
             if answer(HOOK, _after(number, arguments=given, turn=f"t{turn}", result=result)):
-                told.append(turn)
+                warned_turns.append(turn)
 
-    assert set(told) == {10}
+    assert set(warned_turns) == {10}
     (record,) = _records(home)
     assert (record["calls"], record["run_id"], record["session_id"]) == (36, "msg_1", "ses_1")
 
 
-def test_a_call_is_one_of_a_message_a_prompt_and_a_session() -> None:
-    """Calls of one message answer the same."""
+def test_a_call_belongs_to_a_message_a_prompt_and_a_session() -> None:
+    """Calls of one model message have the same turn."""
     event = HOOK.event(_before(7))
     assert event is not None
     ((call, _),) = event.calls
@@ -163,8 +163,8 @@ def test_a_call_is_one_of_a_message_a_prompt_and_a_session() -> None:
     assert (call.tool, call.id, call.turn_id, call.run_id, call.session_id) == ("bash", "c7", "t7", "msg_1", "ses_1")
 
 
-def test_prompts_and_sessions_have_counts_of_their_own() -> None:
-    """A run is a message of the user; a sub-agent is a session."""
+def test_prompts_and_sessions_are_counted_separately() -> None:
+    """Each user message is a run, and each sub-agent is a session of its own."""
     for which in ({"run": "msg_2"}, {"session": "ses_2"}, {}):
         for number in range(9):
             assert answer(HOOK, {**_before(number), **which}) is None
@@ -207,16 +207,18 @@ PICTURE = {"type": "file", "mime": "image/png", "url": "data:image/png;base64,AA
         ("task", {"result": None}, Outcome.missing()),
     ],
 )
-def test_outcomes_are_read_without_what_is_another_each_time(tool: str, more: dict[str, Any], outcome: Outcome) -> None:
-    """Files that opencode keeps a long output in and the sessions of sub-agents are named anew with each call."""
+def test_outcomes_are_read_without_the_parts_that_always_change(
+    tool: str, more: dict[str, Any], outcome: Outcome
+) -> None:
+    """The files that hold long outputs and the sessions of sub-agents have a new name with each call."""
     assert _outcome(tool, **more)[1] == outcome
 
 
 @pytest.mark.parametrize(
     ("reason", "kind"), [(UNAVAILABLE, "unknown_tool"), ("Invalid input for tool fly: no JSON", "error")]
 )
-def test_what_opencode_did_not_understand_is_a_call_of_the_tool_that_was_meant(reason: str, kind: str) -> None:
-    """The reason stands for the arguments, which are not shown."""
+def test_a_call_that_opencode_did_not_understand_is_one_of_the_intended_tool(reason: str, kind: str) -> None:
+    """The reason replaces the arguments, which opencode does not pass on."""
     call, outcome = _outcome("invalid", {"tool": "fly", "error": reason}, result={"output": REFUSED + reason})
 
     assert (call.tool, call.arguments) == ("fly", {"error": reason})
@@ -244,24 +246,24 @@ def test_what_opencode_did_not_understand_is_a_call_of_the_tool_that_was_meant(r
         {**BASE, "event": "prompt", "something": "new"},
     ],
 )
-def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
-    """Unknown events, fields and types."""
+def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
+    """Unknown events, fields and types get no reply."""
     assert answer(HOOK, payload) is None
 
 
 class TestPlugin:
     def test_it_starts_the_hook_that_was_installed(self, home: Path) -> None:
-        """Word by word, so that no shell is asked."""
+        """The command is a list of words, so no shell is involved."""
         assert main(["install", "opencode"]) == 0
         plugin = (home / ".config/opencode/plugin/wheelspin.js").read_text()
 
         assert f"const [PROGRAM, ...WORDS] = {json.dumps(words_for('opencode'))}\n" in plugin
         assert "COMMAND" not in plugin
 
-    def test_it_lies_where_opencode_looks(
+    def test_it_is_written_where_opencode_looks(
         self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """`XDG_CONFIG_HOME` moves the user's; `OPENCODE_CONFIG_DIR` is looked into besides, and moves nothing."""
+        """`XDG_CONFIG_HOME` moves the user's; `OPENCODE_CONFIG_DIR` is an additional folder and moves nothing."""
         monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "xdg"))
         monkeypatch.setenv("OPENCODE_CONFIG_DIR", str(home / "more"))
         assert INSTALLER.settings("user") == home / "xdg/opencode/plugin/wheelspin.js"
@@ -270,8 +272,8 @@ class TestPlugin:
         assert (home / ".opencode/plugin/wheelspin.js").exists()
         assert "note: it names programs of this machine" in capsys.readouterr().out
 
-    def test_it_goes_again_and_what_is_another_s_stays(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Whatever is in the path of the hook."""
+    def test_it_is_removed_and_files_of_others_stay(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """This holds for any path of the hook."""
         monkeypatch.setenv("XDG_STATE_HOME", str(home / 'a "b" \\c ü'))
         place = home / ".config/opencode/plugin/wheelspin.js"
         assert main(["install", "opencode"]) == 0

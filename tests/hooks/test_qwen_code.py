@@ -1,4 +1,4 @@
-"""Qwen Code's payloads become events, and verdicts its replies; a run is ended before the next request to the model."""
+"""The hook of Qwen Code turns payloads into events and verdicts into replies, and ends runs before a request."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import shared
 from wheelspin.core.events import Outcome
+from wheelspin.hooks.base import HookEventKind
 from wheelspin.hooks.process import answer
 from wheelspin.hooks.qwen_code import HOOK
 from wheelspin.installers.qwen_code import INSTALLER
@@ -24,7 +25,7 @@ RESULTS_GO_OUT = {**BASE, "hook_event_name": "UserPromptSubmit", "prompt": ""}
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the hook a home of its own."""
+    """Point the hook at an empty home directory."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "QWEN_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -60,7 +61,7 @@ def _printed(text: str, code: str = "0", process: str = "(none)", command: str =
 
 
 def _try(number: int, **more: Any) -> tuple[Any, Any, Any]:
-    """Make one call that fails, and give the replies: to the question, the outcome, and before the next request."""
+    """Make one call that fails, and return the replies before it, after it, and before the next request."""
     before = answer(HOOK, _pre(number, **more))
     if before is None:
         item = _item(number, _printed("1 failing", "1", str(4000 + number)), error_type="shell_execute_error")
@@ -76,7 +77,7 @@ def _records() -> list[dict[str, Any]]:
 
 
 def test_a_loop_is_warned_about_denied_and_ended_before_the_next_request() -> None:
-    """At the counts of the preset `early`; process ids and descriptions make no call another."""
+    """Each happens at the count of the preset `early`; process ids and descriptions are ignored."""
     replies = [_try(number) for number in range(1, 11)]
 
     assert replies[:2] == [(None, None, None)] * 2
@@ -94,8 +95,8 @@ def test_a_loop_is_warned_about_denied_and_ended_before_the_next_request() -> No
     assert (record["calls"], record["warnings"], record["blocks"], record["ended_at_call"]) == (10, 1, 7, 10)
 
 
-def test_a_prompt_after_a_run_that_was_ended_goes_through() -> None:
-    """It is a run of its own."""
+def test_a_prompt_after_an_ended_run_is_let_through() -> None:
+    """It begins a new run."""
     for number in range(1, 11):
         _try(number)
     new = {"prompt_id": "s1########1"}
@@ -106,7 +107,7 @@ def test_a_prompt_after_a_run_that_was_ended_goes_through() -> None:
 
 
 def test_work_that_makes_progress_is_left_alone() -> None:
-    """No word is said."""
+    """Every reply is empty."""
     for number in range(40):
         given = {"file_path": "/a", "offset": number}
         assert answer(HOOK, _pre(number, "read_file", given)) is None
@@ -114,15 +115,15 @@ def test_work_that_makes_progress_is_left_alone() -> None:
         assert answer(HOOK, RESULTS_GO_OUT) is None
 
 
-def test_prompts_sub_agents_and_sessions_have_counts_of_their_own() -> None:
-    """A run is a prompt; a sub-agent's calls carry its id."""
+def test_prompts_sub_agents_and_sessions_are_counted_separately() -> None:
+    """Each prompt is a run of its own, and a sub-agent's calls carry the id of the sub-agent."""
     for which in ({"prompt_id": "p2"}, {"agent_id": "a1"}, {"session_id": "s2"}, {}):
         for number in (1, 2):
             assert _try(number, **which) == (None, None, None)
 
 
-def test_only_a_compaction_that_succeeded_arms() -> None:
-    """`PreCompact` comes before one that may fail, and `PostCompact` after one that did not."""
+def test_only_a_successful_compaction_arms_the_guard() -> None:
+    """`PreCompact` precedes a compaction that may fail; `PostCompact` follows one that succeeded."""
     assert HOOK.event({**BASE, "hook_event_name": "PreCompact", "trigger": "auto"}) is None
     answer(HOOK, {**BASE, "hook_event_name": "PostCompact", "trigger": "auto", "compact_summary": "s"})
     replies = [_try(number) for number in (1, 2, 3)]
@@ -139,8 +140,8 @@ def test_only_a_compaction_that_succeeded_arms() -> None:
         ("execution_denied", "This invocation was denied by permission rules.", "has failed"),
     ],
 )
-def test_calls_that_are_never_asked_about_are_seen(kind: str, text: str, advice: str) -> None:
-    """Tools that are not there, and what somebody else denied: the model is told with the answer."""
+def test_calls_without_an_event_before_they_run_are_seen(kind: str, text: str, advice: str) -> None:
+    """They are calls of unknown tools or denied elsewhere; the model is warned with the outcome."""
     items = [_item(number, text, "frobnicate", {"n": number}, error_type=kind) for number in range(6)]
     replies = [answer(HOOK, _batch(item)) for item in items]
 
@@ -150,7 +151,7 @@ def test_calls_that_are_never_asked_about_are_seen(kind: str, text: str, advice:
 
 
 def test_parallel_calls_may_finish_in_any_order() -> None:
-    """Each outcome finds its call by the model's id, and no call counts twice."""
+    """Outcomes are matched to calls by the model's id, and no call is counted twice."""
     for turn in range(4):
         numbers = [turn * 3, turn * 3 + 1, turn * 3 + 2]
         for number in numbers[::-1]:
@@ -217,7 +218,7 @@ PICTURE = [{"functionResponse": {"response": {"output": ""}, "parts": [{"inlineD
 def test_an_outcome_is_what_the_model_is_shown_without_what_changes_each_time(
     tool: str, item: dict[str, Any], expected: Outcome | None
 ) -> None:
-    """Exit codes are kept; process ids, names of files with the rest, and running times are not."""
+    """Exit codes are kept; process ids, names of overflow files and running times are removed."""
     event = HOOK.event(_batch({**item, "tool_name": tool}))
 
     assert event is not None
@@ -245,13 +246,13 @@ def test_an_outcome_is_what_the_model_is_shown_without_what_changes_each_time(
         _pre(1, agent_id=7, unknown={"deep": [1]}),
     ],
 )
-def test_what_is_not_known_passes(payload: dict[str, Any]) -> None:
-    """Unknown events, fields and types."""
+def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
+    """Unknown events, fields and types get no reply."""
     assert answer(HOOK, payload) is None
 
 
-def test_the_users_settings_are_where_the_host_looks_for_them(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """Also where its own variable moves them; those of a project are in its folder."""
+def test_the_users_settings_are_where_qwen_code_looks_for_them(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Its own variable can move them; those of a project are in the folder of the project."""
     assert INSTALLER.settings("user") == home / ".qwen" / "settings.json"
     assert INSTALLER.settings("project") == Path(".qwen/settings.json")
     assert INSTALLER.notes("user") == []
@@ -267,12 +268,14 @@ def _recorded(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["base", "fail", "compact", "pre_deny"])
 def test_recorded_payloads_are_understood(name: str) -> None:
-    """Each kind of event of the real program; only the session that repeats itself hears of it, at its third call."""
+    """Every kind of event of the real program is understood; only the looping session is warned, at its third call."""
     payloads = _recorded(name)
     kinds = [event.kind for event in map(HOOK.event, payloads) if event is not None]
-    told = [payload["hook_event_name"] for payload in payloads if answer(HOOK, payload)]
+    replied = [payload["hook_event_name"] for payload in payloads if answer(HOOK, payload)]
 
     assert sorted(set(kinds)) == ["after", "before", "checkpoint", "prompt"]
-    assert kinds.count("before") == kinds.count("after") == kinds.count("checkpoint")
-    assert kinds.count("prompt") == 1
-    assert told == (["PostToolBatch", "PreToolUse"] if name == "compact" else [])
+    assert (
+        kinds.count(HookEventKind.BEFORE) == kinds.count(HookEventKind.AFTER) == kinds.count(HookEventKind.CHECKPOINT)
+    )
+    assert kinds.count(HookEventKind.PROMPT) == 1
+    assert replied == (["PostToolBatch", "PreToolUse"] if name == "compact" else [])

@@ -1,4 +1,4 @@
-"""The hooks: one file, one host."""
+"""The hooks: one file per command-line agent."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ HOOKS = {
     "qwen-code": "qwen_code",
     "opencode": "opencode",
 }
-"""The hosts, each with its file."""
+"""The command-line agents, each with the name of its file."""
 
 
 def hook_named(name: str) -> Hook:
     """
-    Give the hook of a host.
+    Return the hook of a command-line agent.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: There is no such agent.
     """
     module = HOOKS.get(name)
     if module is None:
         from wheelspin.errors import ConfigError, Fault
 
-        raise ConfigError("the hook", [Fault("", f"there is no host {name!r}", f"one of {', '.join(HOOKS)}")])
+        raise ConfigError("hook", [Fault("", f"there is no agent {name!r}", f"one of {', '.join(HOOKS)}")])
     from importlib import import_module
 
     hook: Hook = import_module(f"wheelspin.hooks.{module}").HOOK

@@ -1,11 +1,13 @@
 """
-The contract of a hook: how what happens in a command-line agent reaches the guard, and what the guard says the agent.
+The contract of a hook, which connects a command-line agent to the guard.
 
-A host has one file in `hooks/` with two pure functions: a payload becomes an event of ours, and the verdicts on it
-become the reply.
+Each agent has one file in `hooks/` with two pure functions: one turns a payload into a `HookEvent`, the other turns
+the verdicts on that event into a reply.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from wheelspin.core.events import ALLOW, Action, Value
 from wheelspin.core.known_tools import TOOLS
@@ -20,25 +22,39 @@ if TYPE_CHECKING:
     from wheelspin.core.tools import ToolTable
     from wheelspin.stores.base import Key
 
-__all__ = ["Hook", "HookEvent", "act", "advice_of"]
+__all__ = ["Hook", "HookEvent", "HookEventKind", "act", "advice_of"]
+
+
+class HookEventKind(StrEnum):
+    """What happened in a command-line agent."""
+
+    BEFORE = "before"
+    """Calls are about to run."""
+    AFTER = "after"
+    """Calls have their outcomes."""
+    COMPACTED = "compacted"
+    """The context was shortened."""
+    PROMPT = "prompt"
+    """The user sent a message."""
+    CHECKPOINT = "checkpoint"
+    """Nothing happened, but the agent can end a run here."""
 
 
 class HookEvent(Value):
     """
-    Something that happened in a host.
+    Something that happened in a command-line agent.
 
     Attributes:
-        kind: `before`: a call is about to run. `after`: calls have their outcomes. `compacted`: the context was
-            shortened. `prompt`: the user spoke. `checkpoint`: nothing happened, but here the host can end a run.
+        kind: What happened.
         key: The session.
-        name: The event as the host calls it, for the reply.
-        calls: The calls that it is about, each with its outcome, if it has one.
-        run_id: The run that a checkpoint or a prompt is of, where the host names it.
+        name: The agent's own name for the event, which some replies repeat.
+        calls: The calls concerned, each with its outcome if it has one.
+        run_id: Id of the run that a checkpoint or a prompt belongs to, if the agent provides it.
     """
 
     __slots__ = ("calls", "key", "kind", "name", "run_id")
 
-    kind: str
+    kind: HookEventKind
     key: Key
     name: str
     calls: tuple[tuple[ToolCall, Outcome | None], ...]
@@ -46,7 +62,7 @@ class HookEvent(Value):
 
     def __init__(
         self,
-        kind: str,
+        kind: HookEventKind,
         key: Key,
         name: str = "",
         calls: tuple[tuple[ToolCall, Outcome | None], ...] = (),
@@ -57,12 +73,12 @@ class HookEvent(Value):
 
 class Hook:
     """
-    The hook of one host.
+    The hook of one command-line agent.
 
     Attributes:
-        name: The host's name, in kebab case.
+        name: Name of the agent, in kebab case.
         tools: What is known about its tools.
-        preset: What holds where the user's configuration names no preset.
+        preset: Preset used if the user's configuration names none.
     """
 
     __slots__ = ()
@@ -72,53 +88,57 @@ class Hook:
     preset = "standard"
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
-        """Give what happened; `None` for what is of no concern, and for what is not known."""
+        """Return the event in a payload; `None` if the payload is irrelevant or unknown."""
         raise NotImplementedError
 
     def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
         """
-        Give the host's reply.
+        Return the reply to an event.
 
         Args:
             event: What happened.
-            verdicts: What the guard says: to a call that is about to run one, to calls with outcomes those that are to
-                be told now, at a checkpoint the one that ended the run.
+            verdicts: The guard's verdicts: before calls run, one for each of them; after calls, those that have to be
+                reported now; at a checkpoint, the one that ended the run, if any.
 
         Returns:
-            What is written to stdout as JSON; `None` for nothing, which lets the host go on.
+            What to write to stdout as JSON; `None` to write nothing, which lets the agent continue.
         """
         raise NotImplementedError
 
 
 def act(event: HookEvent, guard: Guard) -> list[Verdict]:
     """
-    Feed an event to a session's guard.
+    Feed an event to the guard of its session, and return the verdicts that the reply has to carry.
 
-    A warning is decided before the call runs and told with its outcome, in another process as a rule. A call that the
-    host never asked about, an unknown tool say, is judged when its outcome comes: what would have been blocked is told.
-    Where two hooks of ours run for one event, since two hosts share their settings, the call counts once by its id.
-    A prompt in the middle of a run that the host names frees what is blocked in it: the user has spoken.
+    A warning is decided before its call runs and delivered with the outcome, usually by another process. A call that
+    the hook was never asked about, such as one of an unknown tool, is judged when its outcome arrives; if it would have
+    been blocked, that is reported then. If two hooks of Wheelspin run for one event, because two agents share their
+    settings, the call is counted once, by its id. A prompt in the middle of a run unblocks what was blocked in it,
+    because the user has stepped in.
     """
     session, agent = event.key.session, event.key.agent or None
-    if event.kind == "compacted":
-        guard.compacted(session, agent_id=agent)
-    elif event.kind == "prompt" and event.run_id is not None:
-        guard.allow(event.run_id, session, agent_id=agent, by="a prompt")
-    elif event.kind == "prompt":
-        guard.user_message(session, agent_id=agent)
-    elif event.kind == "checkpoint":
-        ending = guard.ending(event.run_id, session, agent_id=agent)
-        return [] if ending is None else [ending]
-    elif event.kind == "before":
-        return [(guard.asked(call) if call.id else None) or guard.before(call) for call, _ in event.calls]
-    elif event.kind == "after":
-        told = [_told(call, outcome, guard) for call, outcome in event.calls]
-        return [verdict for verdict in told if verdict.action is not Action.ALLOW]
-    return []
+    match event.kind:
+        case HookEventKind.BEFORE:
+            return [(guard.asked(call) if call.id else None) or guard.before(call) for call, _ in event.calls]
+        case HookEventKind.AFTER:
+            verdicts = [_verdict_after(call, outcome, guard) for call, outcome in event.calls]
+            return [verdict for verdict in verdicts if verdict.action is not Action.ALLOW]
+        case HookEventKind.COMPACTED:
+            guard.compacted(session, agent_id=agent)
+            return []
+        case HookEventKind.PROMPT:
+            if event.run_id is None:
+                guard.user_message(session, agent_id=agent)
+            else:
+                guard.allow(event.run_id, session, agent_id=agent, by="a prompt")
+            return []
+        case HookEventKind.CHECKPOINT:
+            ending = guard.ending(event.run_id, session, agent_id=agent)
+            return [] if ending is None else [ending]
 
 
-def _told(call: ToolCall, outcome: Outcome | None, guard: Guard) -> Verdict:
-    """Give what is to be told with the outcome of a call."""
+def _verdict_after(call: ToolCall, outcome: Outcome | None, guard: Guard) -> Verdict:
+    """Return the verdict to report with the outcome of a call."""
     asked = guard.asked(call)
     if asked is not None and asked.stops:
         return ALLOW
@@ -130,5 +150,5 @@ def _told(call: ToolCall, outcome: Outcome | None, guard: Guard) -> Verdict:
 
 
 def advice_of(verdicts: list[Verdict]) -> str:
-    """Give the advice of several verdicts as one text, each once."""
+    """Return the advice of several verdicts as one text, without duplicates."""
     return "\n".join(dict.fromkeys(verdict.advice for verdict in verdicts if verdict.advice))

@@ -1,13 +1,14 @@
 """
 Codex's hooks.
 
-`PreToolUse` asks, can deny and brings warnings; `PostToolUse` tells what came back; `PreCompact` is the one event at
-which a run can be ended; `PostCompact` arms. A turn of Codex, from a prompt to the final answer, is a run.
+`PreToolUse` asks before a call; its reply can deny the call or carry a warning. `PostToolUse` brings the outcome.
+`PreCompact` is the only event at which a run can be ended. `PostCompact` arms the post-compaction guard. A Codex
+turn, from a prompt to the final answer, is a run.
 
-Facts that matter: a reply with a key that Codex does not know is void, and the call runs. A call that fails has no
-`PostToolUse`, so that a warning must not wait for one; a command that fails has one, with no word of its exit code,
-which is read from the session's transcript: Codex has written it there by then. Tools that do not exist, `write_stdin`
-and the scripts of the code mode have no events at all; the calls that such a script makes have theirs.
+Facts that matter: Codex ignores a reply with an unknown key, and the call runs. A failed call has no `PostToolUse`,
+so a warning must not wait for one. A failed command does have one, but without its exit code; that is read from the
+session's transcript, which Codex has written by then. Tools that do not exist, `write_stdin` and code-mode scripts
+have no events at all; the calls that such a script makes do.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.hooks.base import Hook, HookEvent, HookEventKind, advice_of
 from wheelspin.stores.base import Key
 from wheelspin.wire.shell import shell_outcome
 
@@ -32,7 +33,7 @@ __all__ = ["HOOK"]
 _SHELL = "exec_command"
 _PATCH = "apply_patch"
 _TAIL = 1 << 18
-"""Bytes at the end of a transcript that are looked through for an exit code."""
+"""Number of bytes at the end of a transcript that are searched for an exit code."""
 
 
 class Codex(Hook):
@@ -44,7 +45,7 @@ class Codex(Hook):
     tools = TOOLS.extended(plans=["update_plan"])
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
-        """Give what happened."""
+        """Return the event in a payload."""
         name, session = payload.get("hook_event_name"), payload.get("session_id")
         if not isinstance(name, str) or not isinstance(session, str):
             return None
@@ -56,31 +57,31 @@ class Codex(Hook):
             if call is None:
                 return None
             if name == "PreToolUse":
-                return HookEvent("before", key, name, ((call, None),))
-            return HookEvent("after", key, name, ((call, _outcome(call, payload)),))
+                return HookEvent(HookEventKind.BEFORE, key, name, ((call, None),))
+            return HookEvent(HookEventKind.AFTER, key, name, ((call, _outcome(call, payload)),))
         if name == "PreCompact":
-            return HookEvent("checkpoint", key, name, run_id=run)
+            return HookEvent(HookEventKind.CHECKPOINT, key, name, run_id=run)
         if name == "PostCompact":
-            return HookEvent("compacted", key, name)
-        return HookEvent("prompt", key, name, run_id=run) if name == "UserPromptSubmit" else None
+            return HookEvent(HookEventKind.COMPACTED, key, name)
+        return HookEvent(HookEventKind.PROMPT, key, name, run_id=run) if name == "UserPromptSubmit" else None
 
     def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
-        """Give the reply: an advice, a denial, or at a checkpoint the end of the run."""
-        if event.kind == "checkpoint":
+        """Return the reply: advice, a denial, or at a checkpoint the end of the run."""
+        if event.kind is HookEventKind.CHECKPOINT:
             return {"continue": False, "stopReason": f"wheelspin: {verdicts[0].reason}"} if verdicts else None
-        said: dict[str, Any] = {"hookEventName": event.name}
+        output: dict[str, Any] = {"hookEventName": event.name}
         stopped = [verdict for verdict in verdicts if verdict.stops]
-        if event.kind == "before" and stopped:
-            # Codex puts a full stop behind the reason.
+        if event.kind is HookEventKind.BEFORE and stopped:
+            # Codex adds a full stop to the reason.
             reason = advice_of(stopped).removesuffix(".")
-            return {"hookSpecificOutput": {**said, "permissionDecision": "deny", "permissionDecisionReason": reason}}
-        # What a call is warned of was said before it ran.
-        advice = advice_of(verdicts if event.kind == "before" else stopped)
-        return {"hookSpecificOutput": {**said, "additionalContext": advice}} if advice else None
+            return {"hookSpecificOutput": {**output, "permissionDecision": "deny", "permissionDecisionReason": reason}}
+        # A warning was already delivered before the call ran.
+        advice = advice_of(verdicts if event.kind is HookEventKind.BEFORE else stopped)
+        return {"hookSpecificOutput": {**output, "additionalContext": advice}} if advice else None
 
 
 def _call(payload: Mapping[str, Any], key: Key, run: str | None) -> ToolCall | None:
-    """Give a call with the name and the arguments that the model gave it, as the session's transcript has them."""
+    """Return a call with the tool name and arguments that the model used, as in the session's transcript."""
     tool, given, call_id = payload.get("tool_name"), payload.get("tool_input"), payload.get("tool_use_id")
     if not isinstance(tool, str) or not tool:
         return None
@@ -100,18 +101,18 @@ def _call(payload: Mapping[str, Any], key: Key, run: str | None) -> ToolCall | N
 
 
 def _outcome(call: ToolCall, payload: Mapping[str, Any]) -> Outcome:
-    """Give an outcome from what the hook is shown."""
+    """Return an outcome from the tool response in a payload."""
     shown = payload.get("tool_response")
     if call.tool == _SHELL:
         code = _exit_code(payload.get("transcript_path"), call.id)
         return shell_outcome(shown, failed=bool(code), exit_code=code)
     if call.tool == _PATCH and isinstance(shown, str):
         return _patched(shown)
-    return Outcome.result(_said(shown))
+    return Outcome.result(_visible(shown))
 
 
 def _exit_code(transcript: object, call_id: str | None) -> int | None:
-    """Give the exit code that a command has in the transcript; `None` where it is not found."""
+    """Return the exit code of a command from the transcript; `None` if it is not there."""
     if not isinstance(transcript, str) or call_id is None:
         return None
     try:
@@ -133,7 +134,7 @@ def _exit_code(transcript: object, call_id: str | None) -> int | None:
 
 
 def _patched(text: str) -> Outcome:
-    """Give the outcome of a patch, without the exit code and the time that Codex puts before its report."""
+    """Return the outcome of a patch, without the exit code and wall time that Codex puts first."""
     head, _, report = text.partition("\nOutput:\n")
     code, _, took = head.partition("\n")
     if not code.startswith("Exit code: ") or not took.startswith("Wall time: ") or "\n" in took:
@@ -141,8 +142,8 @@ def _patched(text: str) -> Outcome:
     return Outcome.result(report) if code == "Exit code: 0" else Outcome.error(report)
 
 
-def _said(shown: Any) -> Any:
-    """Give what the model reads of an MCP tool's result: its data where it has some, else its texts."""
+def _visible(shown: Any) -> Any:
+    """Return the part of an MCP tool's result that the model reads: structured content if any, otherwise its texts."""
     content = shown.get("content") if isinstance(shown, dict) else None
     if not isinstance(content, list):
         return shown

@@ -1,20 +1,20 @@
 """
 Gemini CLI's hooks.
 
-`BeforeTool` asks, can deny, and can end the run; `AfterTool` brings the outcome, and the warning that is added to it;
-`BeforeAgent` is the user's prompt, once for each. Beside the message of a failure no context is shown: it is told anew,
-with the warning in it.
+`BeforeTool` asks before a call; its reply can deny the call and end the run. `AfterTool` brings the outcome, and its
+reply adds a warning to it. `BeforeAgent` arrives once per user prompt. Gemini CLI shows no added context with the
+message of a failure, so the reply repeats that message with the warning in it.
 
-Facts that matter: a call has no id, so an outcome belongs to the newest open call that is equal to it. A tool that does
-not exist and a call with wrong arguments reach no hook. Those of sub-agents come as if they were the main agent's.
-`PreCompress` comes before every request to the model, whether anything is shortened or not, and so says nothing.
-Gemini CLI itself stops at the fifth equal call in a row, hence the preset.
+Facts that matter: calls have no id, so an outcome belongs to the newest open call that is equal to it. Unknown tools
+and calls with invalid arguments reach no hook. Calls of sub-agents look like those of the main agent. `PreCompress`
+precedes every request to the model, whether or not the context is compressed, so it is of no use. Gemini CLI itself
+stops at the fifth equal call in a row, hence the preset.
 """
 
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.hooks.base import Hook, HookEvent, HookEventKind, advice_of
 from wheelspin.stores.base import Key
 from wheelspin.wire.gemini import GEMINI_TOOLS, arguments_of, command_outcome, unframed
 
@@ -38,30 +38,30 @@ class GeminiCli(Hook):
     preset = "early"
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
-        """Give what happened."""
+        """Return the event in a payload."""
         name = payload.get("hook_event_name")
         session = payload.get("session_id")
         if not isinstance(name, str) or not isinstance(session, str):
             return None
         key = Key(self.name, session)
         if name == "BeforeAgent":
-            return HookEvent("prompt", key, name)
+            return HookEvent(HookEventKind.PROMPT, key, name)
         if name not in {"BeforeTool", "AfterTool"}:
             return None
         tool = payload.get("tool_name")
         arguments = arguments_of(payload.get("tool_input"))
         call = ToolCall(tool if isinstance(tool, str) else "", arguments, session_id=session)
         if name == "BeforeTool":
-            return HookEvent("before", key, name, ((call, None),))
-        return HookEvent("after", key, name, ((call, _outcome(call, payload.get("tool_response"))),))
+            return HookEvent(HookEventKind.BEFORE, key, name, ((call, None),))
+        return HookEvent(HookEventKind.AFTER, key, name, ((call, _outcome(call, payload.get("tool_response"))),))
 
     def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
-        """Give the reply: a denial, an advice, or the end of the run."""
+        """Return the reply: a denial, advice, or the end of the run."""
         ending = next((verdict for verdict in verdicts if verdict.action is Action.ABORT), None)
-        advice = advice_of([verdict for verdict in verdicts if verdict.stops or event.kind != "before"])
+        advice = advice_of([verdict for verdict in verdicts if verdict.stops or event.kind is not HookEventKind.BEFORE])
         if not advice:
             return None
-        if event.kind == "before":
+        if event.kind is HookEventKind.BEFORE:
             reply: dict[str, Any] = {"decision": "deny", "reason": advice}
         elif (failure := _message(event)) is not None:
             reply = {"decision": "deny", "reason": f"{failure}\n\n{advice}"}
@@ -71,7 +71,7 @@ class GeminiCli(Hook):
 
 
 def _message(event: HookEvent) -> str | None:
-    """Give what the model is shown of a call that failed."""
+    """Return the message of a failed call, as the model is shown it."""
     outcome = event.calls[0][1] if event.calls else None
     if outcome is None or outcome.kind != "error":
         return None
@@ -79,7 +79,7 @@ def _message(event: HookEvent) -> str | None:
 
 
 def _outcome(call: ToolCall, response: Any) -> Outcome | None:
-    """Give an outcome: of a failure its message, which the model is shown, and else what the tool gave."""
+    """Return an outcome: the message of a failure, otherwise the result."""
     if not isinstance(response, dict):
         return None
     error = response.get("error")
@@ -94,7 +94,7 @@ def _outcome(call: ToolCall, response: Any) -> Outcome | None:
 
 
 def _shown(content: Any) -> Any:
-    """Give a result without its frame; parts that are all text are one text, as the model is shown them."""
+    """Return a result without its frame; join parts that are all text, as the model is shown them."""
     if isinstance(content, str):
         return unframed(content)
     parts = content if isinstance(content, list) else [content]

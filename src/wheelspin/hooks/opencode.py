@@ -1,18 +1,19 @@
 """
-opencode's hooks, as the plugin that is installed tells of them.
+opencode's hook, called by the plugin that Wheelspin installs.
 
-opencode starts no commands: the plugin (`installers/opencode.js`) starts this hook. It tells the `event`, the
-`session`, the `run`, which is the user's message, the `turn`, which is what the model answers, and of a call its id
-`call`, `tool`, `arguments` and `result` or `error`. The reply is `advice`, which answers a call that is about to run
-and is added to what came back from one, and whether to `abort`.
+opencode does not run commands for its events, so a plugin (`installers/opencode.js`) starts this hook. Its payloads
+have the `event`, the `session`, the `run` (the user's message) and the `turn` (the message that the model is
+answering); those of a call also have its id (`call`), `tool`, `arguments`, and `result` or `error`. The reply has
+`advice`, which replaces a call that is about to run or is added to the outcome of one, and `abort`, which says
+whether to end the run.
 
-Facts that matter: a call that fails brings its error and no result. Each sub-agent is a session of its own.
+Facts that matter: a failed call has an error and no result. Each sub-agent is a session of its own.
 """
 
 from __future__ import annotations
 
 from wheelspin.core.events import Action, Outcome, ToolCall
-from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.hooks.base import Hook, HookEvent, HookEventKind, advice_of
 from wheelspin.stores.base import Key
 from wheelspin.wire.opencode import OPENCODE_TOOLS, failure, outcome_of, requested
 from wheelspin.wire.texts import text_in
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HOOK"]
 
+_KINDS = {"compacted": HookEventKind.COMPACTED, "prompt": HookEventKind.PROMPT}
+"""The events that have no calls."""
+
 
 class OpenCode(Hook):
     """The hook of opencode."""
@@ -36,25 +40,26 @@ class OpenCode(Hook):
     tools = OPENCODE_TOOLS
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
-        """Give what happened."""
+        """Return the event in a payload."""
         name, session = payload.get("event"), payload.get("session")
         if not isinstance(name, str) or not isinstance(session, str):
             return None
         key = Key(self.name, session, "")
         if name == "before":
-            return HookEvent("before", key, name, ((_call(payload, key), None),))
+            return HookEvent(HookEventKind.BEFORE, key, name, ((_call(payload, key), None),))
         if name == "after":
             call = _call(payload, key)
-            return HookEvent("after", key, name, ((call, _outcome(payload)),))
-        return HookEvent(name, key, name) if name in {"compacted", "prompt"} else None
+            return HookEvent(HookEventKind.AFTER, key, name, ((call, _outcome(payload)),))
+        kind = _KINDS.get(name)
+        return None if kind is None else HookEvent(kind, key, name)
 
     def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
-        """Give the reply: what the model is told, and whether the run ends."""
-        said = [verdict for verdict in verdicts if verdict.stops or event.kind != "before"]
-        advice = advice_of(said)
+        """Return the reply: the advice for the model, and whether the run ends."""
+        relevant = [verdict for verdict in verdicts if verdict.stops or event.kind is not HookEventKind.BEFORE]
+        advice = advice_of(relevant)
         if not advice:
             return None
-        return {"advice": advice, "abort": any(verdict.action is Action.ABORT for verdict in said)}
+        return {"advice": advice, "abort": any(verdict.action is Action.ABORT for verdict in relevant)}
 
 
 def _call(payload: Mapping[str, Any], key: Key) -> ToolCall:
@@ -70,7 +75,7 @@ def _call(payload: Mapping[str, Any], key: Key) -> ToolCall:
 
 
 def _outcome(payload: Mapping[str, Any]) -> Outcome:
-    """Give the outcome of a call, from its result or its error."""
+    """Return the outcome of a call from its result or error."""
     error, result = payload.get("error"), payload.get("result")
     if isinstance(error, str):
         return failure(error)

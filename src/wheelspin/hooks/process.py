@@ -1,8 +1,8 @@
 """
-The process that a host starts for each of its events: stdin to stdout, within a limit.
+The process that a command-line agent starts for each of its events: it reads a payload and writes a reply.
 
-Here is all that is the same for every host: reading, asking, writing, and failing open. Whatever goes wrong, the
-host's call passes, and one line on stderr and in the log says what it was.
+It holds what is the same for every agent, keeps a time limit, and fails open: whatever goes wrong, the call is let
+through, and one line on stderr and in the log says why.
 """
 
 from __future__ import annotations
@@ -23,15 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["CHECK", "answer", "check", "main", "opened"]
 
 CHECK = "--check"
-"""The argument with which the process only tries whether it could answer."""
+"""Argument that makes the process only check that it could answer."""
 LIMIT = 5.0
-"""Seconds after which a hook gives up and lets the call pass."""
+"""Seconds after which a hook gives up and lets the call through."""
 _LONGEST_LOG = 1 << 20
 
 
 def opened(hook: Hook, clock: Any = time.time) -> tuple[Store, Sessions]:
     """
-    Give the user's store, which is to be closed, and the sessions of a host in it, under the user's settings.
+    Open the user's store and the sessions of one agent in it, with the user's settings.
+
+    Args:
+        hook: The hook of the agent.
+        clock: Returns the time in seconds since the epoch.
+
+    Returns:
+        The store, which the caller closes, and the sessions.
 
     Raises:
         ConfigError: The user's configuration has faults.
@@ -48,18 +55,18 @@ def opened(hook: Hook, clock: Any = time.time) -> tuple[Store, Sessions]:
 
 def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) -> Mapping[str, Any] | None:
     """
-    Take in one payload, with the user's store and settings.
+    Answer one payload, with the user's store and settings.
 
     Args:
-        hook: The host's hook.
-        payload: What the host says.
-        clock: Gives the time in seconds since the epoch.
+        hook: The hook of the agent.
+        payload: What the agent sent.
+        clock: Returns the time in seconds since the epoch.
 
     Returns:
-        The reply; `None` for nothing.
+        The reply; `None` if there is nothing to reply.
 
     Raises:
-        StoreError: What is remembered cannot be read or written.
+        StoreError: The store cannot be read or written.
         ConfigError: The user's configuration has faults.
     """
     event = hook.event(payload)
@@ -77,10 +84,10 @@ def answer(hook: Hook, payload: Mapping[str, Any], *, clock: Any = time.time) ->
 
 def check(hook: Hook) -> None:
     """
-    Do all that comes before the host's own part of an event: for `wheelspin doctor`.
+    Check everything that a hook needs to answer an event, for `wheelspin doctor`.
 
     Raises:
-        StoreError: What is remembered cannot be read or written.
+        StoreError: The store cannot be read or written.
         ConfigError: The user's configuration has faults.
     """
     store, _ = opened(hook)
@@ -92,13 +99,14 @@ def check(hook: Hook) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """
-    Run as a host's hook.
+    Run as the hook of a command-line agent.
 
     Args:
-        arguments: The host's name, whose payload is on stdin; with `--check` nothing is read, and an `ok` is written.
+        arguments: The agent's name; its payload is read from stdin. With `--check`, nothing is read, and `ok` is
+            written if the hook could answer. The arguments of the process if left out.
 
     Returns:
-        Always 0: whatever goes wrong, the call passes.
+        Always 0: whatever goes wrong, the call is let through.
     """
     name, *options = (sys.argv[1:] if arguments is None else arguments) or [""]
     try:
@@ -118,12 +126,12 @@ def main(arguments: list[str] | None = None) -> int:
             sys.stdout.buffer.write(json.dumps(reply).encode())
             sys.stdout.buffer.flush()
     except Exception as problem:
-        _log(_said(problem), to_file=options != [CHECK])
+        _log(_message(problem), to_file=options != [CHECK])
     return 0
 
 
 def _limit(seconds: float) -> None:
-    """Let the process end quietly when its time is over."""
+    """End the process quietly when the time is over."""
     import signal
 
     if hasattr(signal, "setitimer"):
@@ -132,21 +140,21 @@ def _limit(seconds: float) -> None:
 
 
 def _over(*_: object) -> NoReturn:
-    _log(f"it took longer than {LIMIT:.0f} seconds; the call passed")
+    _log(f"the hook took longer than {LIMIT:.0f} seconds; the call was let through")
     os._exit(0)
 
 
-def _said(problem: Exception) -> str:
-    """Say what went wrong: a text of ours, or the type alone, since the text of another may hold anything."""
+def _message(problem: Exception) -> str:
+    """Return what went wrong; of unexpected errors only the type, because their text may hold secrets."""
     from wheelspin.errors import WheelspinError
 
     if isinstance(problem, WheelspinError):
         return problem.diagnostics()
-    return f"it crashed with {type(problem).__name__}; the call passed"
+    return f"the hook crashed ({type(problem).__name__}); the call was let through"
 
 
 def _log(text: str, *, to_file: bool = True) -> None:
-    """Write a line to stderr and to the log; a log that cannot be written is left alone."""
+    """Write a line to stderr and to the log; ignore a log that cannot be written."""
     print(f"wheelspin: {text}", file=sys.stderr)
     if not to_file:
         return

@@ -1,20 +1,20 @@
 """
 Qwen Code's hooks.
 
-`PreToolUse` asks and can deny; `PostToolBatch` brings the outcomes, of unknown tools and bad arguments too, and the
-warning that is added to the last of them; `PostCompact` comes only where a compaction succeeded, and arms.
-`UserPromptSubmit` is the user's prompt, and comes once more, with an empty one, before each request that carries
-results: there a run can be ended, and nowhere else.
+`PreToolUse` asks before a call and can deny it. `PostToolBatch` brings the outcomes, including those of unknown tools
+and invalid arguments; its reply adds a warning to the last of them. `PostCompact` arrives only after a successful
+compaction, and arms the post-compaction guard. `UserPromptSubmit` brings the user's prompt, and arrives again with an
+empty prompt before each request that carries results: the only place where a run can be ended.
 
-Facts that matter: `continue: false` at a tool's event takes the result away and lets the run go on. The id of a call in
-`PostToolBatch` is the model's, which `PreToolUse` calls `tool_call_id`. Qwen Code itself ends a run at the fifth equal
-call in a row, hence the preset.
+Facts that matter: `continue: false` at a tool event drops the result and lets the run continue. The id of a call in
+`PostToolBatch` is the model's, which `PreToolUse` has as `tool_call_id`. Qwen Code itself ends a run at the fifth
+equal call in a row, hence the preset.
 """
 
 from __future__ import annotations
 
 from wheelspin.core.events import ToolCall
-from wheelspin.hooks.base import Hook, HookEvent, advice_of
+from wheelspin.hooks.base import Hook, HookEvent, HookEventKind, advice_of
 from wheelspin.stores.base import Key
 from wheelspin.wire.gemini import arguments_of
 from wheelspin.wire.qwen_code import QWEN_TOOLS, outcome_of
@@ -40,43 +40,44 @@ class QwenCode(Hook):
     preset = "early"
 
     def event(self, payload: Mapping[str, Any]) -> HookEvent | None:
-        """Give what happened."""
+        """Return the event in a payload."""
         name = payload.get("hook_event_name")
         session = payload.get("session_id")
         if not isinstance(name, str) or not isinstance(session, str):
             return None
         key = Key(self.name, session, text_in(payload.get("agent_id")))
         if name == "PreToolUse":
-            return HookEvent("before", key, name, ((_call(payload, payload, key), None),))
+            return HookEvent(HookEventKind.BEFORE, key, name, ((_call(payload, payload, key), None),))
         if name == "PostToolBatch":
             items = payload.get("tool_calls")
             listed = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
             calls = [_call(item, payload, key) for item in listed]
             outcomes = [_outcome(call, item) for call, item in zip(calls, listed, strict=True)]
-            return HookEvent("after", key, name, tuple(zip(calls, outcomes, strict=True)))
+            return HookEvent(HookEventKind.AFTER, key, name, tuple(zip(calls, outcomes, strict=True)))
         if name == "PostCompact":
-            return HookEvent("compacted", key, name)
+            return HookEvent(HookEventKind.COMPACTED, key, name)
         if name == "UserPromptSubmit" and isinstance(payload.get("prompt"), str):
-            return HookEvent("prompt" if payload["prompt"] else "checkpoint", key, name, run_id=_run(payload))
+            kind = HookEventKind.PROMPT if payload["prompt"] else HookEventKind.CHECKPOINT
+            return HookEvent(kind, key, name, run_id=_run(payload))
         return None
 
     def reply(self, event: HookEvent, verdicts: list[Verdict]) -> Mapping[str, Any] | None:
-        """Give the reply: a denial, an advice, or the end of the run."""
-        if event.kind == "checkpoint":
+        """Return the reply: a denial, advice, or the end of the run."""
+        if event.kind is HookEventKind.CHECKPOINT:
             return {"continue": False, "stopReason": f"wheelspin: {verdicts[0].reason}"} if verdicts else None
-        advice = advice_of([verdict for verdict in verdicts if verdict.stops or event.kind != "before"])
+        advice = advice_of([verdict for verdict in verdicts if verdict.stops or event.kind is not HookEventKind.BEFORE])
         if not advice:
             return None
-        said = {"hookEventName": event.name}
-        if event.kind == "before":
-            said |= {"permissionDecision": "deny", "permissionDecisionReason": advice}
+        output = {"hookEventName": event.name}
+        if event.kind is HookEventKind.BEFORE:
+            output |= {"permissionDecision": "deny", "permissionDecisionReason": advice}
         else:
-            said["additionalContext"] = advice
-        return {"hookSpecificOutput": said}
+            output["additionalContext"] = advice
+        return {"hookSpecificOutput": output}
 
 
 def _call(item: Mapping[str, Any], payload: Mapping[str, Any], key: Key) -> ToolCall:
-    """Give a call; the run is the user's prompt."""
+    """Return a call; its run is the user's prompt."""
     return ToolCall(
         text_in(item.get("tool_name")),
         arguments_of(item.get("tool_input")),
@@ -92,7 +93,7 @@ def _run(payload: Mapping[str, Any]) -> str | None:
 
 
 def _outcome(call: ToolCall, item: Mapping[str, Any]) -> Outcome | None:
-    """Give an outcome from what the model is shown, and from what the host says of it."""
+    """Return an outcome from what the model is shown and the status of the call."""
     response = item.get("tool_response")
     if not isinstance(response, dict):
         return None

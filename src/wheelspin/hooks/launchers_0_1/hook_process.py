@@ -1,4 +1,4 @@
-"""Where launchers written by Wheelspin 0.1 look for the hook process: they import `wheelspin.hook_process`."""
+"""The hook process under its old name, `wheelspin.hook_process`, which launchers written by Wheelspin 0.1 import."""
 
 from wheelspin.hooks.process import main
 
