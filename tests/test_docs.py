@@ -23,7 +23,7 @@ from wheelspin.cli import main
 from wheelspin.config import config_from, values_of
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.installers import installers
-from wheelspin.installers.base import Installer
+from wheelspin.installers.base import Installer, Scope
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 COMMAND = re.compile(r"[^\s\"]*python\S* -S -I \S*/hook\.py")
@@ -129,9 +129,9 @@ def test_a_host_page_shows_what_is_written(
 ) -> None:
     """The page and the written settings are equal, except for the paths of Python and of the hook."""
     assert main(["install", installer.host]) == 0
-    written = _without_paths(installer.settings("user").read_text())
+    written = _without_paths(installer.settings(Scope.USER).read_text())
     page = ROOT / "docs" / "hosts" / f"{installer.host}.md"
-    if installer.settings("user").suffix != ".json":
+    if installer.settings(Scope.USER).suffix != ".json":
         assert written in {_without_paths(text) for _, text in BLOCK.findall(page.read_text())}
         return
     shown = [json.loads(_without_paths(text)) for text in _blocks(page, "json")]

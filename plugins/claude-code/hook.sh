@@ -1,6 +1,6 @@
-# Starts Wheelspin's hook. Where the command is missing the call passes, and Claude Code shows the line.
+# Starts Wheelspin's hook. If the command is missing, the call is let through and Claude Code shows the message.
 if command -v wheelspin-hook >/dev/null; then
   exec wheelspin-hook claude-code
 fi
-echo "wheelspin: calls are not guarded: there is no command wheelspin-hook in the PATH (pip install wheelspin)" >&2
+echo "wheelspin: tool calls are not guarded: wheelspin-hook is not on the PATH; run: pip install wheelspin" >&2
 exit 1

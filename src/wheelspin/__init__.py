@@ -1,10 +1,10 @@
 """
 Wheelspin: traction control for tool-calling agents.
 
-It watches every tool call of an LLM agent, tells the model when it repeats itself without progress, blocks the call
-when it goes on, ends the run when nothing else helps, and catches the loop that survives a context compaction.
+It watches every tool call of an LLM agent, warns the model when it repeats itself without progress, blocks the call if
+that continues, ends the run if nothing else helps, and catches the loop that survives a context compaction.
 
-Everything here is loaded when it is first used, so that importing the package costs nothing.
+Names are imported when they are first used, so importing the package itself is cheap.
 """
 
 # A launcher that 0.1 installed imports `wheelspin.hook_process`, and is not rewritten until the next install.

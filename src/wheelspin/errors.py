@@ -1,14 +1,14 @@
 """
-What can go wrong that is not a loop: a loop is a verdict, never an exception.
+The exceptions that Wheelspin raises. A detected loop is a verdict, not an exception.
 
 ```
 WheelspinError
-├── ConfigError        your configuration: all its faults at once, each with its place and what was expected
-├── PluginError        a module of detectors that cannot be used
-├── TranscriptError    a recorded session that cannot be read
-├── StoreError         what guards remember cannot be read or written; the call passes
-├── NotationError      a trajectory in short notation that cannot be read
-└── ToolLoopError      raised by adapters whose host speaks in exceptions; carries the verdict
+├── ConfigError        a configuration cannot be used; lists all its faults, each with its place and what was expected
+├── PluginError        a module of detectors cannot be used
+├── TranscriptError    a recorded session cannot be read
+├── StoreError         the state of guards cannot be read or written; hooks let the call through
+├── NotationError      a trajectory in short notation cannot be read
+└── ToolLoopError      a run was ended; raised by adapters of frameworks that end runs with exceptions
 ```
 """
 
@@ -33,10 +33,10 @@ __all__ = [
 
 
 class WheelspinError(Exception):
-    """The root of the errors that Wheelspin raises."""
+    """The base class of the errors that Wheelspin raises."""
 
     def diagnostics(self) -> str:
-        """Give the text for a person: what happened, where, and the next step."""
+        """Return the text for people: what happened, where, and the next step."""
         return str(self)
 
 
@@ -45,10 +45,10 @@ class Fault:
     One thing that is wrong in a configuration.
 
     Attributes:
-        path: The key's path, such as `tools.loopDetection.historySize`; empty for the file as a whole.
-        found: What stands there; of the file as a whole, what is wrong with it.
-        expected: What should stand there.
-        line: Its line, counted from 1, where it is known.
+        path: Path of the key, such as `tools.loopDetection.historySize`; empty for the file as a whole.
+        found: What was found there; for the file as a whole, what is wrong with it.
+        expected: What was expected.
+        line: Line number, counted from 1, if known.
         hint: The next step, such as "did you mean `historySize`?".
     """
 
@@ -75,8 +75,8 @@ class ConfigError(WheelspinError):
     A configuration cannot be used.
 
     Attributes:
-        source: The file, or what else the configuration came from.
-        faults: All that is wrong with it.
+        source: The file, or whatever else the configuration came from.
+        faults: Everything that is wrong with it.
     """
 
     def __init__(self, source: str, faults: Sequence[Fault]) -> None:
@@ -114,8 +114,8 @@ class TranscriptError(WheelspinError):
 
     Attributes:
         path: The file.
-        problem: What is the matter with it.
-        step: What to do about it.
+        problem: What is wrong with it.
+        step: The next step.
     """
 
     def __init__(self, path: str, problem: str, step: str) -> None:
@@ -127,12 +127,12 @@ class TranscriptError(WheelspinError):
 
 class StoreError(WheelspinError):
     """
-    What guards remember cannot be read or written.
+    The state of guards cannot be read or written.
 
     Attributes:
-        place: The store.
-        problem: What is the matter with it.
-        step: What to do about it.
+        place: Address of the store.
+        problem: What is wrong with it.
+        step: The next step.
     """
 
     def __init__(self, place: str, problem: str, step: str) -> None:
@@ -143,21 +143,26 @@ class StoreError(WheelspinError):
 
 
 class NotationError(WheelspinError):
-    """A trajectory in short notation cannot be read."""
+    """
+    A trajectory in short notation cannot be read.
+
+    Attributes:
+        place: Index of the character where the problem is, counted from 0.
+    """
 
     def __init__(self, text: str, place: int, problem: str) -> None:
         self.place = place
         super().__init__(
-            f"{problem} at place {place + 1} of {text!r}. See `wheelspin explain --help` for the notation."
+            f"{problem} at character {place + 1} of {text!r}. See `wheelspin explain --help` for the notation."
         )
 
 
 class ToolLoopError(WheelspinError):
     """
-    A run is ended for a loop, in a host that speaks in exceptions.
+    A run was ended because of a loop, in a framework that ends runs with exceptions.
 
     Attributes:
-        verdict: The verdict that ended it.
+        verdict: The verdict that ended the run.
         code: Its machine-readable code, such as `global_circuit_breaker`.
     """
 

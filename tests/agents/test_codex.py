@@ -13,6 +13,7 @@ import pytest
 
 from tests.agents.conftest import Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
+from wheelspin.installers.base import Scope
 from wheelspin.installers.codex import INSTALLER
 
 ECHO: list[Ask] = [("exec_command", {"cmd": "echo hi"})]
@@ -231,10 +232,10 @@ def test_hooks_are_skipped_without_a_word_until_the_user_trusts_them(
         ended = codex(model, flags=UNTRUSTED)
     assert (ended.code, _denied(model)) == (0, [])
     assert "hook" not in ended.out
-    assert INSTALLER.is_trusted("user") is False
+    assert INSTALLER.is_trusted(Scope.USER) is False
 
     _trust(home, program("codex"))
-    assert INSTALLER.is_trusted("user") is True
+    assert INSTALLER.is_trusted(Scope.USER) is True
     with ScriptedModel(lambda turn: ECHO if turn < 6 else []) as model:
         codex(model, flags=UNTRUSTED)
     assert _denied(model) == [4, 5, 6]

@@ -14,7 +14,8 @@ from tests.agents.conftest import Ended, Home, replayed
 from tests.agents.scripted_model import Ask, ScriptedModel
 
 ECHO: list[Ask] = [("bash", {"command": "echo hi", "description": "say hi"})]
-GUARD_ENDED = {"name": "UnknownError", "data": {"message": "Wheelspin ended this run: its last tool call tells why."}}
+ENDED = "Wheelspin ended this run: see its last tool result."
+GUARD_ENDED = {"name": "UnknownError", "data": {"message": ENDED}}
 
 Run = Callable[..., Ended]
 Export = Callable[[str], Path]
@@ -215,7 +216,7 @@ def test_a_sub_agent_is_ended_on_its_own(home: Home, opencode: Run, export: Expo
         shown = [text for text, _ in model.shown()]
 
     assert (ended.code, _error(ended)) == (0, None)
-    assert shown[0].endswith("): Wheelspin ended this run: its last tool call tells why.")
+    assert shown[0].endswith(f"): {ENDED}")
     assert shown[1:] == ["hi\n"]
     ours, theirs = home.records()
     assert [(ours["calls"], ours["code"]), (theirs["calls"], theirs["code"])] == [

@@ -1,4 +1,4 @@
-"""Recorded sessions that tests write: each step is a call of one letter, `.` for one that differs each time."""
+"""Recorded sessions that tests write: each letter is a call, and `.` is a call that is different each time."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import pytest
 from wheelspin.cli import main
 
 SECRET = "hunter2"
-"""Stands in every argument and every result."""
+"""A secret in every argument and result."""
 
 
-def claude(path: Path, steps: str) -> Path:
-    """Write a session of Claude Code; `/` is a prompt of the user. Each turn costs a hundred tokens."""
-    return _write(path, _claude_lines(steps))
+def claude(path: Path, letters: str) -> Path:
+    """Write a session of Claude Code; `/` is a user prompt. Each turn costs 100 tokens."""
+    return _write(path, _claude_lines(letters))
 
 
-def events(path: Path, steps: str, *first: dict[str, Any]) -> Path:
-    """Write events of our own, after the given ones."""
-    return _write(path, [*first, *_event_lines(steps)])
+def events(path: Path, letters: str, *first: dict[str, Any]) -> Path:
+    """Write a session in the events format, after some given events."""
+    return _write(path, [*first, *_event_lines(letters)])
 
 
 def run_main(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    """Call the command line, and give its exit code and what it wrote."""
+    """Run the command line, and return its exit code, stdout and stderr."""
     code = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
     return code, out, err
@@ -37,24 +37,28 @@ def _write(path: Path, lines: Any) -> Path:
     return path
 
 
-def _arguments(number: int, step: str) -> dict[str, str]:
-    return {"path": f"/{SECRET}/{number if step == '.' else step}"}
+def _arguments(number: int, letter: str) -> dict[str, str]:
+    return {"path": f"/{SECRET}/{number if letter == '.' else letter}"}
 
 
-def _claude_lines(steps: str) -> Iterator[dict[str, Any]]:
-    for number, step in enumerate(f"/{steps}"):
+def _claude_lines(letters: str) -> Iterator[dict[str, Any]]:
+    for number, letter in enumerate(f"/{letters}"):
         common = {"sessionId": "s", "uuid": f"u{number}"}
-        if step == "/":
+        if letter == "/":
             yield {**common, "type": "user", "message": {"role": "user", "content": f"go on {number}"}}
             continue
-        use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": _arguments(number, step)}
-        said = {"id": f"m{number}", "role": "assistant", "content": [use], "usage": {"output_tokens": 100}}
-        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": f"{SECRET} {_arguments(number, step)}"}
-        yield {**common, "type": "assistant", "message": said}
+        use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": _arguments(number, letter)}
+        message = {"id": f"m{number}", "role": "assistant", "content": [use], "usage": {"output_tokens": 100}}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": f"t{number}",
+            "content": f"{SECRET} {_arguments(number, letter)}",
+        }
+        yield {**common, "type": "assistant", "message": message}
         yield {**common, "type": "user", "uuid": f"r{number}", "message": {"role": "user", "content": [result]}}
 
 
-def _event_lines(steps: str) -> Iterator[dict[str, Any]]:
-    for number, step in enumerate(steps):
-        yield {"type": "call", "tool": "read", "id": f"c{number}", "args": _arguments(number, step)}
-        yield {"type": "result", "id": f"c{number}", "result": f"{SECRET} {_arguments(number, step)}"}
+def _event_lines(letters: str) -> Iterator[dict[str, Any]]:
+    for number, letter in enumerate(letters):
+        yield {"type": "call", "tool": "read", "id": f"c{number}", "args": _arguments(number, letter)}
+        yield {"type": "result", "id": f"c{number}", "result": f"{SECRET} {_arguments(number, letter)}"}

@@ -1,10 +1,12 @@
-"""The command line, as a user calls it: what it prints, what it returns, what it says when something is wrong."""
+"""The command line, as a user calls it: its output, exit codes and error messages."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import jsonschema
 import pytest
 
 from tests.conftest import ROOT
-from wheelspin.cli import main
+from wheelspin.cli import _parser, main
 
 SESSIONS = ROOT / "examples" / "sessions"
 CONFIG = """{
@@ -31,7 +33,7 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def broken(tmp_path: Path) -> Path:
-    """A session with seven lines that cannot be read."""
+    """A session with seven unreadable lines."""
     path = tmp_path / "s.jsonl"
     path.write_bytes((SESSIONS / "events.jsonl").read_bytes() + b"{broken\n" * 7)
     return path
@@ -43,9 +45,18 @@ def _run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return code, out, err
 
 
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield a parser and those of its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _parsers(command)
+
+
 class TestReplay:
-    def test_it_tells_of_each_file_and_run_and_sums_up(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Where it would have acted, which detector, what it would have saved."""
+    def test_it_reports_each_file_and_run_and_the_totals(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The report says where the guard would have acted, by which detector, and what that would have saved."""
         code, out, err = _run(capsys, "replay", SESSIONS)
 
         assert (code, err) == (0, "")
@@ -62,7 +73,7 @@ class TestReplay:
         assert f" ended; {blocks} calls and {tokens:,} of " in out.splitlines()[-1]
 
     def test_all_four_actions_and_a_clean_run_are_in_the_samples(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The demo shows what there is to see."""
+        """The samples therefore make a complete demo."""
         _, out, _ = _run(capsys, "replay", "--json", SESSIONS)
         runs = [run for file in json.loads(out)["files"] for run in file["runs"]]
 
@@ -70,14 +81,14 @@ class TestReplay:
         assert any(not run["interventions"] for run in runs)
 
     def test_no_argument_and_no_result_is_in_a_report(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """They can hold secrets."""
+        """Both can contain secrets."""
         for options in ((), ("--json",), ("--verdicts",)):
             _, out, _ = _run(capsys, "replay", *options, SESSIONS)
             assert "pytest" not in out
             assert "assert 90 == 100" not in out
 
     def test_the_report_for_programs_is_one_document(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Keys in camel case, paths and sums included."""
+        """Its keys are in camel case, and it contains paths and totals."""
         _, out, _ = _run(capsys, "replay", "--json", SESSIONS / "events.jsonl")
         document = json.loads(out)
         (file,) = document["files"]
@@ -110,7 +121,7 @@ class TestReplay:
     def test_verdicts_are_one_line_for_each_call_result_and_compaction(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        """With the file's line, the action, the finding and the reason."""
+        """Each has the line in the file, the action, the finding and the reason."""
         path = tmp_path / "e.jsonl"
         events: list[dict[str, Any]] = [
             {
@@ -167,8 +178,8 @@ class TestReplay:
             "reason": None,
         }
 
-    def test_a_configuration_holds_for_all_files(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
-        """Its notices come with the sums."""
+    def test_a_configuration_applies_to_all_files(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
+        """Its notices are printed with the totals."""
         _, out, _ = _run(capsys, "replay", "--config", config, SESSIONS / "openclaw.jsonl")
 
         assert "known-poll-no-progress: 3 of 3" in out
@@ -177,10 +188,10 @@ class TestReplay:
         _, out, _ = _run(capsys, "replay", "--config", config, "--agent", "Safe-Runner", SESSIONS / "openclaw.jsonl")
         assert "known-poll-no-progress: 4 of 4" in out
 
-    def test_what_is_no_session_is_passed_over_in_a_folder(
+    def test_files_in_a_folder_that_are_not_sessions_are_skipped(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        """And counted; the rest is read."""
+        """They are counted, and the other files are read."""
         (tmp_path / "package.json").write_text('{"name": "x"}')
         (tmp_path / "notes.txt").write_text("x")
         (tmp_path / "deep").mkdir()
@@ -188,13 +199,13 @@ class TestReplay:
         code, out, err = _run(capsys, "replay", tmp_path)
 
         assert (code, err) == (0, "")
-        assert "passed over 1 file that is no session" in out
+        assert "skipped 1 file that is not a session" in out
         assert "1 file, 2 runs" in out
 
-    def test_a_file_that_was_named_and_is_none_of_ours_is_an_error(
+    def test_a_named_file_that_is_not_a_session_is_an_error(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        """The rest is read all the same."""
+        """The other files are read all the same."""
         wrong = tmp_path / "package.json"
         wrong.write_text('{"name": "x"}')
         code, out, err = _run(capsys, "replay", wrong, SESSIONS / "events.jsonl")
@@ -204,46 +215,46 @@ class TestReplay:
         assert "Claude Code sessions" in err
         assert "not read 1 file\n1 file, 2 runs" in out
 
-    def test_where_nothing_could_be_read_there_is_no_report(
+    def test_there_is_no_report_if_nothing_could_be_read(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        """The error says it all."""
+        """There is only the error."""
         code, out, err = _run(capsys, "replay", tmp_path / "none.jsonl")
 
         assert (code, out) == (2, "")
         assert err == f"wheelspin: {tmp_path / 'none.jsonl'}: there is no such file. Check the path.\n"
 
-    def test_lines_that_cannot_be_read_are_named(self, capsys: pytest.CaptureFixture[str], broken: Path) -> None:
-        """The first few of them, and how many more there are."""
+    def test_unreadable_lines_are_reported(self, capsys: pytest.CaptureFixture[str], broken: Path) -> None:
+        """The first few are listed, and the rest are counted."""
         code, out, _ = _run(capsys, "replay", broken)
 
         assert code == 0
-        assert "not read line 30: not a JSON object" in out
-        assert "not read 2 lines more" in out
+        assert "not read line 30: no JSON object" in out
+        assert "not read 2 more lines" in out
         assert "not read 7 places\n1 file" in out
 
-    def test_verdicts_tell_of_lines_that_cannot_be_read_beside(
+    def test_unreadable_lines_are_reported_on_stderr_with_verdicts(
         self, capsys: pytest.CaptureFixture[str], broken: Path
     ) -> None:
-        """They have no report to tell it in."""
+        """The output has no report that could mention them."""
         code, out, err = _run(capsys, "replay", "--verdicts", broken)
 
         assert code == 0
         assert all(json.loads(line)["file"] == str(broken) for line in out.splitlines())
-        assert err == f"wheelspin: {broken}: 7 places were not read, the first is line 30: not a JSON object\n"
+        assert err == f"wheelspin: {broken}: 7 places could not be read, the first at line 30: no JSON object\n"
 
-    def test_a_file_without_calls_says_so(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-        """Its calls may be written in a way that is not known."""
+    def test_a_file_without_calls_is_noted(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        """Its calls may be in a format that is not supported."""
         path = tmp_path / "chat.json"
         path.write_text('[{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]')
         _, out, _ = _run(capsys, "replay", path)
 
         assert "it contains no tool calls" in out
 
-    def test_events_without_a_configuration_are_told_to_be_unguarded(
+    def test_events_without_a_configuration_are_noted_as_unguarded(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        """There the documented default holds, in which the detectors are off."""
+        """The documented default applies to them, in which the detectors are disabled."""
         path = tmp_path / "e.jsonl"
         path.write_text('{"type": "call", "tool": "read"}\n' * 40)
         _, out, _ = _run(capsys, "replay", path)
@@ -257,14 +268,14 @@ class TestReplay:
             (["none.jsonl"], "there is no such file"),
             (["EMPTY"], "the file is empty"),
             (["BINARY"], "this is binary data"),
-            (["FOLDER"], "there is no session in this folder"),
+            (["FOLDER"], "this folder contains no sessions"),
             (["WRONG"], "its configuration is wrong: line 1: `tools.loopDetection.enabled`"),
         ],
     )
-    def test_bad_input_is_one_paragraph_and_exit_code_two(
+    def test_invalid_input_is_one_line_of_error_and_exit_code_two(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], said: str
     ) -> None:
-        """No traceback, the file's name, and the next step."""
+        """The error names the file and the next step, without a traceback."""
         (tmp_path / "EMPTY").write_text("")
         (tmp_path / "BINARY").write_bytes(b"\x00\x01")
         (tmp_path / "FOLDER").mkdir()
@@ -279,10 +290,10 @@ class TestReplay:
 
 
 class TestConfig:
-    def test_show_prints_what_holds_and_where_it_comes_from(
+    def test_show_prints_the_effective_settings_and_their_sources(
         self, capsys: pytest.CaptureFixture[str], config: Path
     ) -> None:
-        """Every key, its value, its origin, and the notices."""
+        """It prints every key with its value and source, and the notices."""
         code, out, _ = _run(capsys, "config", "show", "--config", config, "--agent", "safe-runner")
         rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()}
 
@@ -292,16 +303,16 @@ class TestConfig:
         assert rows["detectors.pingPong"] == ["true", "default"]
         assert "note: `criticalThreshold` raised from 2 to 4" in out
 
-    def test_show_prints_the_defaults_where_there_is_no_file(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """`enabled` is not set, and nothing is wrong with that."""
+    def test_show_prints_the_defaults_without_a_file(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """`enabled` is not set, and there is no notice about it."""
         code, out, _ = _run(capsys, "config", "show")
 
         assert code == 0
         assert ["enabled", "not", "set", "default"] in [line.split() for line in out.splitlines()]
         assert "note" not in out
 
-    def test_show_speaks_json(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
-        """For programs."""
+    def test_show_prints_json(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
+        """The document has the values, their sources and the notices."""
         _, out, _ = _run(capsys, "config", "show", "--json", "--config", config)
         document = json.loads(out)
 
@@ -309,12 +320,12 @@ class TestConfig:
         assert document["origins"]["warningThreshold"] == "global"
         assert len(document["notices"]) == 2
 
-    def test_check_says_that_a_file_is_right(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
-        """With the notices of every agent."""
+    def test_check_reports_a_valid_file(self, capsys: pytest.CaptureFixture[str], config: Path) -> None:
+        """It prints the notices of every agent."""
         code, out, _ = _run(capsys, "config", "check", config)
 
         assert code == 0
-        assert out.splitlines()[-1] == f"{config}: right, for all agents and for safe-runner"
+        assert out.splitlines()[-1] == f"{config}: valid for all agents, including safe-runner"
         assert "note: safe-runner: `criticalThreshold` raised from 2 to 4" in out
 
     @pytest.mark.parametrize(
@@ -330,10 +341,10 @@ class TestConfig:
             ("\x00", "binary data"),
         ],
     )
-    def test_check_says_what_is_wrong(
+    def test_check_reports_what_is_wrong(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path, content: str, said: str
     ) -> None:
-        """Exit code 2, no traceback, and the file is left as it was."""
+        """The exit code is 2, there is no traceback, and the file is left as it was."""
         path = tmp_path / "c.json5"
         path.write_text(content)
         code, out, err = _run(capsys, "config", "check", path)
@@ -345,51 +356,51 @@ class TestConfig:
         assert [file.name for file in tmp_path.iterdir()] == ["c.json5"]
 
     @pytest.mark.parametrize("verb", [["config", "show"], ["replay", str(SESSIONS)], ["explain", "A1"]])
-    def test_an_agent_that_is_not_there_is_an_error(
+    def test_an_unknown_agent_is_an_error(
         self, capsys: pytest.CaptureFixture[str], config: Path, verb: list[str]
     ) -> None:
-        """With the agents that are, and a guess."""
+        """The error lists the known agents, and suggests a similar one."""
         code, out, err = _run(capsys, *verb, "--config", config, "--agent", "safe-runer")
 
         assert (code, out) == (2, "")
         assert "did you mean `safe-runner`?" in err
 
     def test_an_agent_without_a_configuration_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """There is none whose block could hold."""
+        """The error says that a configuration is needed."""
         code, _, err = _run(capsys, "config", "show", "--agent", "x")
 
         assert code == 2
         assert "--config" in err
 
     def test_schema_is_a_json_schema(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """For editors."""
+        """Editors can use it."""
         _, out, _ = _run(capsys, "config", "schema")
 
         jsonschema.Draft202012Validator.check_schema(json.loads(out))
 
 
 class TestExplain:
-    def test_it_goes_step_by_step_and_says_why(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Moves of which there is nothing to say share a row."""
+    def test_it_explains_each_move_and_says_why(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Equal moves in a row that are allowed share a row."""
         code, out, _ = _run(capsys, "explain", "A1*12 | A1*3 |! / B1")
         text = " ".join(out.split())
 
         assert code == 0
         assert "1-10 A1 allow" in text
         assert "11 A1 warn generic-repeat: `A` was called 10 times" in text
-        assert "Not said again yet." in text
+        assert "(warning not repeated yet)" in text
         assert "| a compaction: the post-compaction guard is armed for 3 attempts" in text
-        assert "its outcome abort post-compaction-guard: after a compaction, `A` was called 3 times" in text
-        assert "|! a compaction that fails arms nothing" in text
-        assert "/ a new run: counts begin anew" in text
+        assert "outcome abort post-compaction-guard: after a compaction `A` was called 3 times" in text
+        assert "|! a failed compaction does not arm the post-compaction guard" in text
+        assert "/ a new run: counting starts over" in text
 
     def test_an_outcome_that_ends_the_run_has_a_row_of_its_own(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The call before it was allowed."""
+        """The call itself was allowed."""
         _, out, _ = _run(capsys, "explain", "| A1*3")
 
-        assert "3 A1 allow its outcome abort post-compaction-guard" in " ".join(out.split())
+        assert "3 A1 allow outcome abort post-compaction-guard" in " ".join(out.split())
 
-    def test_a_configuration_holds(self, capsys: pytest.CaptureFixture[str], config: Path, tmp_path: Path) -> None:
+    def test_a_configuration_applies(self, capsys: pytest.CaptureFixture[str], config: Path, tmp_path: Path) -> None:
         """Its notices are printed, too."""
         _, out, _ = _run(capsys, "explain", "A1*4", "--config", config)
         assert "warn" in out
@@ -404,23 +415,23 @@ class TestExplain:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("A1 #2", "'#' has no meaning at place 4"),
-            ("(A1", "'(' is never closed at place 1"),
-            ("A1)", "')' has no opening bracket at place 3"),
-            ("(A1]", "']' has no opening bracket at place 4"),
-            ("(*3 A1)", "a repetition belongs after the closing bracket"),
-            ("", "expected a move at place 1"),
-            ("A1*0", "expected a move at place 1"),
+            ("A1 #2", "'#' means nothing at character 4"),
+            ("(A1", "'(' is never closed at character 1"),
+            ("A1)", "')' closes nothing at character 3"),
+            ("(A1]", "']' closes nothing at character 4"),
+            ("(*3 A1)", "stands behind the bracket that closes"),
+            ("", "there is no move at character 1"),
+            ("A1*0", "there is no move at character 1"),
             ("A1*9999999", "more than 100000 moves"),
             (f"A1*{10**30}", "more than 100000 moves"),
             (f"(A1)*{'9' * 5000}", "more than 100000 moves"),
             ("(A1*1000)*1000", "more than 100000 moves"),
         ],
     )
-    def test_what_is_no_trajectory_says_where_it_stops_being_one(
+    def test_an_invalid_trajectory_is_an_error_with_the_position(
         self, capsys: pytest.CaptureFixture[str], text: str, said: str
     ) -> None:
-        """With the place, and where to read about the notation."""
+        """The error also says where to read about the notation."""
         code, out, err = _run(capsys, "explain", text)
 
         assert (code, out) == (2, "")
@@ -428,7 +439,7 @@ class TestExplain:
         assert "wheelspin explain --help" in err
 
     def test_its_help_explains_the_notation(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """It is a language of its own."""
+        """The help lists every sign of it."""
         with pytest.raises(SystemExit):
             main(["explain", "--help"])
 
@@ -436,27 +447,34 @@ class TestExplain:
 
 
 class TestProcess:
-    def test_a_reader_that_stops_reading_is_no_error(self) -> None:
-        """`wheelspin replay … | head`."""
+    def test_a_closed_pipe_is_not_an_error(self) -> None:
+        """This happens in `wheelspin replay … | head`."""
         command = f"{sys.executable} -m wheelspin replay --verdicts {SESSIONS} | head -1"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)  # noqa: S603, S607
 
         assert done.stderr == ""
         assert done.stdout.count("\n") == 1
 
-    @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["replay", "--help"], ["config", "--help"]])
-    def test_every_command_has_help(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        """And the program knows its version."""
+    @pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+    def test_the_program_has_a_version_and_help(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """Both are printed with exit code 0."""
         with pytest.raises(SystemExit) as done:
             main(arguments)
 
         assert done.value.code == 0
         assert "wheelspin" in capsys.readouterr().out
 
-    def test_a_user_who_interrupts_is_obeyed_without_a_word(
+    @pytest.mark.parametrize("parser", list(_parsers(_parser())), ids=lambda parser: parser.prog)
+    def test_every_command_and_option_has_help(self, parser: argparse.ArgumentParser) -> None:
+        """The description of a command is written for users, and is not the docstring of a module."""
+        assert parser.description
+        assert not parser.description.startswith("`wheelspin")
+        assert all(action.help for action in parser._actions if not isinstance(action, argparse._SubParsersAction))
+
+    def test_an_interrupt_ends_the_program_silently(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """The exit code is that of an interrupt."""
+        """The exit code is 130, as usual for an interrupt."""
 
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
@@ -465,10 +483,10 @@ class TestProcess:
 
         assert _run(capsys, "explain", "A1") == (130, "", "")
 
-    def test_long_work_has_a_bar_on_the_terminal(
+    def test_long_work_has_a_progress_bar_on_the_terminal(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """It goes to the error stream, and only where that is a terminal."""
+        """The bar is written to stderr, and only if that is a terminal."""
         monkeypatch.setattr("wheelspin.cli._sessions._LONG_WORK", 1)
         monkeypatch.setattr("wheelspin.transcripts.files._LINES_PER_REPORT", 1)
         assert _run(capsys, "replay", SESSIONS)[2] == ""

@@ -1,4 +1,4 @@
-"""`wheelspin replay --compare`: two configurations side by side."""
+"""`wheelspin replay --compare` shows two configurations side by side."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def quick(tmp_path: Path) -> Path:
     return path
 
 
-def test_both_stand_side_by_side_with_each_run_in_which_they_differ(
+def test_the_totals_are_side_by_side_with_each_run_in_which_they_differ(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sums of each, then the run with what either would have done first."""
+    """The totals are followed by each differing run, with the first action of either side."""
     monkeypatch.chdir(tmp_path)
     path = claude(tmp_path / "s.jsonl", "." * 5 + "/" + "a" * 12)
     code, out, err = run_main(capsys, "replay", path, "--compare", quick.name)
@@ -59,34 +59,36 @@ def test_both_stand_side_by_side_with_each_run_in_which_they_differ(
     ]
 
 
-def test_where_nothing_differs_it_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """The sums come all the same."""
+def test_equal_results_are_reported_as_such(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The totals are printed all the same."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     code, out, _ = run_main(capsys, "replay", path, "--compare", "standard")
 
     assert code == 0
-    assert out.splitlines()[-1] == "1 file, 1 run: nothing differs: both would have done the same"
+    assert out.splitlines()[-1] == "1 file, 1 run: no differences"
 
 
-def test_of_runs_that_begin_alike_the_place_is_told_at_which_they_part(
+def test_runs_that_begin_alike_are_reported_from_where_they_differ(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, patient: Path
 ) -> None:
-    """One side may do nothing more, or nothing at all."""
+    """One side may take no further action, or none at all."""
     later = tmp_path / "later.json5"
     later.write_text(PATIENT.replace("25", "28"))
     path = claude(tmp_path / "s.jsonl", "a" * 27)
     _, out, _ = run_main(capsys, "replay", path, "--config", patient, "--compare", later)
     assert "    " + f"{patient}".ljust(len(str(patient))) + "  block  call 26 and 1 more  line 52" in out
-    assert f"{later}".ljust(len(str(patient))) + "  nothing more\n" in out
+    assert f"{later}".ljust(len(str(patient))) + "  no further action\n" in out
 
     short = claude(tmp_path / "short.jsonl", "a" * 12)
     _, out, _ = run_main(capsys, "replay", short, "--config", patient, "--compare", "standard")
-    assert f"{patient}  nothing\n" in out
+    assert f"{patient}  no action\n" in out
     assert f"{'standard'.ljust(len(str(patient)))}  warn   call 11" in out
 
 
-def test_for_programs_it_is_one_document(capsys: pytest.CaptureFixture[str], tmp_path: Path, quick: Path) -> None:
-    """With the same as on the terminal, and all interventions of a run that differs."""
+def test_the_report_for_programs_is_one_document(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, quick: Path
+) -> None:
+    """It has the same content as on the terminal, and all interventions of a differing run."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     code, out, _ = run_main(capsys, "replay", path, "--compare", quick, "--json")
     document = json.loads(out)
@@ -110,15 +112,15 @@ def test_for_programs_it_is_one_document(capsys: pytest.CaptureFixture[str], tmp
     assert (document["failures"], document["skippedFiles"], document["notices"]) == ([], [], [])
 
 
-def test_no_argument_and_no_result_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """They can hold secrets."""
+def test_no_argument_and_no_result_is_in_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Both can contain secrets."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     for form in ((), ("--json",)):
         assert SECRET not in run_main(capsys, "replay", path, "--compare", "early", *form)[1]
 
 
-def test_a_side_that_can_do_nothing_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """It would be compared in vain."""
+def test_a_disabled_side_is_noted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Comparing with it would be pointless."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     off = tmp_path / "off.json5"
     off.write_text("{tools: {loopDetection: {historySize: 40}}}")
@@ -130,20 +132,20 @@ def test_a_side_that_can_do_nothing_is_named(capsys: pytest.CaptureFixture[str],
 def test_a_side_that_only_observes_is_compared_by_what_it_would_have_done(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A replay stops nothing anyway: the report is that of a guard that acts, up to the first stop."""
+    """A replay stops nothing anyway, so the mode `observe` makes no difference."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     watching = tmp_path / "watching.json5"
     watching.write_text('{tools: {loopDetection: {enabled: true, mode: "observe"}}}')
     _, out, _ = run_main(capsys, "replay", path, "--compare", watching)
 
-    assert "nothing differs" in out
+    assert "no differences" in out
     assert "generic-repeat: 10 of 10" in run_main(capsys, "replay", path, "--config", watching)[1]
 
 
-def test_a_configuration_in_the_file_holds_on_the_left_and_is_told(
+def test_a_configuration_in_the_file_applies_to_the_left_side_and_is_noted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """As in a replay without a configuration; a run that it cuts in two is met by what the other side made of it."""
+    """If it splits a run in two, the second part is compared with what the other side did in it."""
     block = {"enabled": True, "warningThreshold": 2, "criticalThreshold": 3}
     config = {"type": "config", "tools": {"loopDetection": block}}
     path = events(tmp_path / "e.jsonl", "a" * 6, {"type": "call", "tool": "look"}, config)
@@ -152,11 +154,11 @@ def test_a_configuration_in_the_file_holds_on_the_left_and_is_told(
     assert "note: the configuration in it replaces the defaults" in out
     assert "run #1, from line 3: 6 calls" in out
     assert "defaults  warn   call 3" in out
-    assert "standard  nothing\n" in out
+    assert "standard  no action\n" in out
 
 
 def test_an_agent_may_be_known_to_either_side(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Its block holds in the one that has it."""
+    """Its block applies to the configuration that has it."""
     helper = tmp_path / "helper.json5"
     helper.write_text(AGENT)
     path = claude(tmp_path / "s.jsonl", "a" * 6)
@@ -166,8 +168,8 @@ def test_an_agent_may_be_known_to_either_side(capsys: pytest.CaptureFixture[str]
     assert f"{helper}  warn   call 5" in out
 
 
-def test_lines_that_cannot_be_read_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Once, although two guards saw the file."""
+def test_unreadable_lines_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """They are reported once, although two guards play the file."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     with path.open("a") as file:
         file.write("{broken\n" * 7)
@@ -181,25 +183,28 @@ def test_lines_that_cannot_be_read_are_named(capsys: pytest.CaptureFixture[str],
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["s.jsonl", "--compare", "erly"], "wheelspin: erly: there is no such file, and no such preset; did you mean"),
-        (["s.jsonl", "--compare", "none.json5"], "name a file, or a preset: standard, early.\n"),
+        (["s.jsonl", "--compare", "erly"], "wheelspin: erly: there is no such file or preset; did you mean"),
+        (["s.jsonl", "--compare", "none.json5"], "use a file, or one of the presets standard, early.\n"),
         (["s.jsonl", "--compare", "a" * 300], "File name too long"),
         (["s.jsonl", "--compare", "broken.json5"], "broken.json5: the object that begins at line 1"),
-        (["s.jsonl", "--compare", "early", "--verdicts"], "--compare: it does not go with `--verdicts`; leave out one"),
+        (
+            ["s.jsonl", "--compare", "early", "--verdicts"],
+            "--compare: it cannot be combined with `--verdicts`; leave out one",
+        ),
         (["s.jsonl", "--compare", "early", "--agent", "x"], "early: `--agent`: found 'x'"),
         (["s.jsonl", "--config", "none.json5", "--compare", "early"], "none.json5: there is no such file"),
         (["none.jsonl", "--compare", "early"], "none.jsonl: there is no such file. Check the path.\n"),
         (["a" * 300, "--compare", "early"], "it cannot be read (File name too long)"),
     ],
 )
-def test_bad_input_is_one_paragraph_and_exit_code_two(
+def test_invalid_input_is_one_line_of_error_and_exit_code_two(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
     said: str,
 ) -> None:
-    """No traceback, no report, and the next step."""
+    """The error has the next step, and there is no report and no traceback."""
     monkeypatch.chdir(tmp_path)
     claude(tmp_path / "s.jsonl", "a" * 12)
     (tmp_path / "broken.json5").write_text("{tools: ")
@@ -210,8 +215,8 @@ def test_bad_input_is_one_paragraph_and_exit_code_two(
     assert err.count("\n") == 1
 
 
-def test_the_rest_is_compared_where_one_file_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """The exit code tells."""
+def test_the_other_files_are_compared_if_one_cannot_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The exit code is still 2."""
     path = claude(tmp_path / "s.jsonl", "a" * 12)
     code, out, err = run_main(capsys, "replay", path, tmp_path / "none.jsonl", "--compare", "early")
 

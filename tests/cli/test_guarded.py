@@ -1,4 +1,4 @@
-"""`wheelspin status`, `show`, `allow` and `doctor`: what a user asks about agents that are guarded."""
+"""`wheelspin status`, `show`, `allow` and `doctor`, for users of guarded command-line agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOOK = hook_named("claude-code")
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a home with nothing in it."""
+    """Set up an empty home directory."""
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -28,7 +28,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _loop(times: int, session: str = "session-1", run: str = "prompt-1") -> list[Any]:
-    """Let Claude Code make one call so many times, and give the replies to each question."""
+    """Let Claude Code make one call `times` times, and return the replies before each."""
     replies = []
     for number in range(times):
         call = {"tool_name": "Bash", "tool_input": {"command": "secret"}, "tool_use_id": f"t{number}"}
@@ -49,7 +49,7 @@ def _lines(text: str) -> list[list[str]]:
 
 class TestStatus:
     def test_it_lists_the_runs_and_why_they_were_ended(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The newest first; nothing of what was called or came back."""
+        """The most recent run is first, and neither arguments nor results are shown."""
         _loop(31)
         _loop(3, session="session-2", run="prompt-2")
         out = _out(capsys, "status")
@@ -61,24 +61,24 @@ class TestStatus:
         assert "secret" not in out + _out(capsys, "show", "prompt-1", "--json")
         assert len(_lines(_out(capsys, "status", "--most", "1"))) == 2
 
-    def test_ids_are_shown_as_far_as_they_tell_runs_apart(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Those of some agents begin with the time."""
+    def test_ids_are_shortened_as_long_as_they_stay_unique(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The ids of some agents begin with the time, so their beginnings are alike."""
         for run in ("msg_0123456789", "msg_0123499999", "msg_0123499999abc", "other"):
             _loop(1, session=run, run=run)
         shown = [line[1] for line in _lines(_out(capsys, "status"))[1:]]
 
         assert shown == ["other", "msg_0123499999a", "msg_0123499999", "msg_012345"]
 
-    def test_it_is_there_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """With the whole records."""
+    def test_it_prints_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The document has the complete records."""
         _loop(31)
         (run,) = json.loads(_out(capsys, "status", "--json"))
 
         assert (run["host"], run["calls"], run["code"]) == ("claude-code", 31, "global_circuit_breaker")
 
-    def test_where_nothing_was_guarded_it_says_what_to_do(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The next step is to install."""
-        assert _out(capsys, "status") == "no run was guarded yet: see `wheelspin install --help`\n"
+    def test_without_guarded_runs_it_says_what_to_do(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The next step is to install the hooks."""
+        assert _out(capsys, "status") == "no runs have been guarded yet; see `wheelspin install --help`\n"
         assert json.loads(_out(capsys, "status", "--json")) == []
 
 
@@ -87,7 +87,7 @@ class TestShow:
     def test_a_run_is_found_by_its_id_or_that_of_its_session(
         self, named: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Or the beginning of one."""
+        """The beginning of an id is enough."""
         _loop(31)
         shown = {tuple(line[:-1]): line[-1] for line in _lines(_out(capsys, "show", named))}
 
@@ -96,25 +96,25 @@ class TestShow:
         assert shown["ended", "at", "call"] == "31"
 
     def test_an_exact_id_is_preferred(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """A longer one that begins alike is not meant."""
+        """A longer id with the same beginning does not match then."""
         _loop(2, run="prompt-1")
         _loop(3, session="session-2", run="prompt-11")
 
         assert [run["calls"] for run in json.loads(_out(capsys, "show", "prompt-1", "--json"))] == [2]
 
-    def test_a_run_that_is_not_there_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Which says where they are listed."""
+    def test_an_unknown_run_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The error says how to list the runs."""
         assert main(["show", "nope"]) == 2
         assert capsys.readouterr().err.endswith(
-            "there is no run 'nope'; `wheelspin status` lists those that are remembered.\n"
+            "there is no run 'nope'; `wheelspin status` lists the runs in the store.\n"
         )
 
 
 class TestAllow:
-    def test_a_run_goes_on(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_run_continues(self, capsys: pytest.CaptureFixture[str]) -> None:
         """The call that ended it runs again, and the record says who allowed it."""
         assert _loop(31)[-1]["continue"] is False
-        assert "prompt-1: what was blocked in it is free again, by " in _out(capsys, "allow", "prompt-1")
+        assert "prompt-1: all calls unblocked by " in _out(capsys, "allow", "prompt-1")
 
         assert set(map(bool, _loop(20))) == {False}
         (run,) = json.loads(_out(capsys, "show", "prompt-1", "--json"))
@@ -122,28 +122,30 @@ class TestAllow:
         assert run["allowed_by"]
         assert run["allowed_at"]
 
-    def test_a_pattern_goes_on(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """By the signature that the record names, or its beginning."""
+    def test_a_single_call_is_unblocked(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """It is named by its signature in the record, or the beginning of it."""
         assert _loop(21)[-1]
         (run,) = json.loads(_out(capsys, "show", "prompt-1", "--json"))
         (signature,) = run["signatures"]
 
-        assert f"the pattern of {signature} is free again" in _out(capsys, "allow", signature[:8])
+        assert f"calls with signature {signature} unblocked by " in _out(capsys, "allow", signature[:8])
         assert not _loop(1)[-1]
 
-    def test_what_is_not_there_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Which says where to look; a few digits are no signature."""
+    def test_an_unknown_run_or_signature_is_an_error(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A few digits are not enough for a signature."""
         _loop(21)
         (run,) = json.loads(_out(capsys, "show", "prompt-1", "--json"))
 
         for what in ("nope", run["signatures"][0][:3]):
             assert main(["allow", what]) == 2
-            assert f"there is no run and no signature {what!r}" in capsys.readouterr().err
+            assert f"there is no run or blocked signature {what!r}" in capsys.readouterr().err
 
 
 class TestDoctor:
-    def test_it_tells_what_is_guarded_and_that_the_hook_answers(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """With the preset that holds."""
+    def test_it_reports_which_agents_are_guarded_and_that_the_hook_works(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """It also reports the preset in use."""
         main(["install", "claude-code"])
         capsys.readouterr()
         found = json.loads(_out(capsys, "doctor", "--json"))
@@ -151,29 +153,29 @@ class TestDoctor:
 
         assert (host["guarded"], host["trusted"], host["preset"]) == (["user"], None, "standard")
         assert host["milliseconds"] > 0
-        assert found["store"] == {"path": store_path(), "state": "can be written, 0 sessions"}
+        assert found["store"] == {"path": store_path(), "state": "writable, 0 sessions"}
         assert found["problems"] == []
-        assert f"configuration: {config_path()}: none: the defaults hold" in _out(capsys, "doctor")
+        assert f"configuration: {config_path()}: not found, the defaults apply" in _out(capsys, "doctor")
 
-    def test_in_the_home_both_scopes_are_one_file(
+    def test_in_the_home_directory_both_scopes_are_one_file(
         self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """It is the user's."""
+        """That file counts as the user's."""
         monkeypatch.chdir(home)
         main(["install", "claude-code"])
         capsys.readouterr()
 
         assert json.loads(_out(capsys, "doctor", "--json"))["hosts"][0]["guarded"] == ["user"]
 
-    def test_where_nothing_is_installed_nothing_is_wrong(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """There is only nothing guarded."""
-        assert _lines(_out(capsys, "doctor"))[1][2:] == ["no"]
+    def test_without_installed_hooks_there_is_no_problem(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The agents are listed as not guarded."""
+        assert _lines(_out(capsys, "doctor"))[1][2:] == ["not", "guarded"]
 
     @pytest.mark.parametrize("content", [None, "{"])
     def test_a_hook_that_does_not_start_is_a_problem(
         self, content: str | None, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Whether it is gone or damaged; installing again mends it."""
+        """The launcher may be missing or damaged; installing again fixes it."""
         main(["install", "claude-code"])
         if content is None:
             launcher_path().unlink()
@@ -184,12 +186,12 @@ class TestDoctor:
         assert main(["doctor"]) == 1
         out = capsys.readouterr().out
         assert "problem: the hook of Claude Code does not answer: " in out
-        assert "`wheelspin install claude-code` writes it anew" in out
+        assert "run `wheelspin install claude-code` to write it again" in out
         main(["install", "claude-code"])
         assert main(["doctor"]) == 0
 
     def test_a_configuration_with_faults_is_a_problem(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """It is told once, though the hook stumbles over it, too."""
+        """The problem is reported once, although the hook fails because of it, too."""
         main(["install", "claude-code"])
         Path(config_path()).parent.mkdir(parents=True)
         Path(config_path()).write_text("{tools: {loopDetection: {warningThreshold: 0}}}")
@@ -198,35 +200,35 @@ class TestDoctor:
         assert main(["doctor"]) == 1
         out = capsys.readouterr().out
         assert out.count("problem: ") == 1
-        assert "has faults" in out
-        assert "nothing went wrong" in out
+        assert ": invalid\n" in out
+        assert "no errors" in out
         assert not Path(log_path()).exists()
 
-    def test_notices_of_the_configuration_are_told(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """They are no problem."""
+    def test_notices_of_the_configuration_are_printed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """A notice is not a problem."""
         Path(config_path()).parent.mkdir(parents=True)
         Path(config_path()).write_text("{tools: {loopDetection: {warningThreshold: 40}}}")
 
         out = _out(capsys, "doctor")
         assert "note: " in out
-        assert f"configuration: {config_path()}: right" in out
+        assert f"configuration: {config_path()}: valid" in out
 
-    def test_a_store_that_cannot_be_used_is_a_problem(
+    def test_an_unusable_store_is_a_problem(
         self, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """With the next step."""
+        """The report lists it."""
         (home / "file").write_text("x")
         monkeypatch.setenv("WHEELSPIN_STORE", str(home / "file" / "s.db"))
 
         assert main(["doctor"]) == 1
         assert "problem: " in capsys.readouterr().out
 
-    def test_settings_of_a_host_that_cannot_be_read_are_a_problem(
+    def test_unreadable_settings_of_an_agent_are_a_problem(
         self, home: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """The others are looked at all the same."""
+        """The other agents are still checked."""
         (home / ".claude").mkdir()
         (home / ".claude" / "settings.json").write_text("{")
 
         assert main(["doctor"]) == 1
-        assert "it is no JSON at place 2" in capsys.readouterr().out
+        assert "it is not valid JSON at character 2" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`wheelspin mcp`, as a client starts it: what it says when something is wrong, and that it leaves nothing behind."""
+"""`wheelspin mcp`, as a client starts it: guarding, error messages, and ending without leaving processes behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROXY = [sys.executable, "-m", "wheelspin", "mcp"]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a home with nothing in it."""
+    """Set up an empty home directory."""
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -42,7 +42,7 @@ class Client:
         self.number = 0
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a request, and give the message that answers it; nothing where the server is gone."""
+        """Send a request, and return the response; an empty one if the server is gone."""
         assert self.process.stdin
         assert self.process.stdout
         self.number += 1
@@ -53,17 +53,17 @@ class Client:
         return answer
 
     def read(self) -> dict[str, Any]:
-        """Call a tool, and give the result."""
+        """Call a tool, and return the result."""
         result: dict[str, Any] = self.ask("tools/call", name="read", arguments={"path": "/a"})["result"]
         return result
 
     def processes(self) -> list[int]:
-        """Give the ids of the processes that the server tells of."""
+        """Return the process ids that the server reports."""
         assert self.process.stderr
         return [int(word) for word in self.process.stderr.readline().split()[1:]]
 
     def ended(self) -> tuple[int, str]:
-        """Close its stdin, and give the exit code and what is on stderr."""
+        """Close its stdin, and return the exit code and the text on stderr."""
         _, err = self.process.communicate(timeout=20)
         return self.process.returncode, err.decode()
 
@@ -106,7 +106,7 @@ def _lives(process: int) -> bool:
 
 
 def test_a_loop_is_warned_about_and_blocked() -> None:
-    """What is stdout's is the protocol's; each verdict is a line on stderr."""
+    """Stdout carries only the protocol; each verdict is a line on stderr."""
     with _guarded() as client:
         assert client.ask("initialize", protocolVersion="2025-11-25")["result"]["serverInfo"]["name"] == "files"
         read, listing, _ = client.ask("tools/list")["result"]["tools"]
@@ -125,8 +125,8 @@ def test_a_loop_is_warned_about_and_blocked() -> None:
     assert re.fullmatch(r"wheelspin: block: `read` was .* \[generic_repeat, session \w{32}, call 23\]", blocked)
 
 
-def test_it_needs_nothing_but_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over stdio neither FastMCP nor the SDK is loaded."""
+def test_it_needs_no_other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over stdio, neither FastMCP nor the MCP SDK is imported."""
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nfor name in ('mcp', 'mcp_types', 'fastmcp', 'uvicorn', 'httpx2'): sys.modules[name] = None\n"
     )
@@ -136,8 +136,8 @@ def test_it_needs_nothing_but_the_package(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("given", ["--config", "WHEELSPIN_CONFIG", "home", "--agent"])
-def test_the_users_configuration_holds(given: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever it is; the block of the agent `mcp` holds, or that of the agent that is named."""
+def test_the_users_configuration_applies(given: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The block of the agent `mcp` is used, or that of a named agent, wherever the configuration is."""
     agent = "mine" if given == "--agent" else "mcp"
     block = {"agents": {"list": [{"id": agent, "tools": {"loopDetection": {"warningThreshold": 3}}}]}}
     path = home / (".config/wheelspin/config.json5" if given in {"home", "--agent"} else "mine.json5")
@@ -152,8 +152,8 @@ def test_the_users_configuration_holds(given: str, home: Path, monkeypatch: pyte
     assert ["wheelspin" in result["structuredContent"] for result in results] == [False, False, False, True]
 
 
-def test_a_server_that_ends_ends_all() -> None:
-    """With its exit code, and a line that says so."""
+def test_the_proxy_ends_with_its_server() -> None:
+    """It exits with the same code, and reports that on stderr."""
     with _guarded("crashes") as client:
         client.ask("initialize", protocolVersion="2025-11-25")
         assert client.ask("tools/call", name="read") == {}
@@ -162,8 +162,8 @@ def test_a_server_that_ends_ends_all() -> None:
     assert (code, err) == (7, f"wheelspin: {sys.executable} ended with 7\n")
 
 
-def test_a_server_that_does_not_start_is_told_of() -> None:
-    """With the next step."""
+def test_a_server_that_does_not_start_is_reported() -> None:
+    """The error has the next step."""
     with _guarded("dies") as client:
         assert client.process.stdout
         assert client.process.stdout.readline() == b""
@@ -173,8 +173,8 @@ def test_a_server_that_does_not_start_is_told_of() -> None:
     assert err == f"wheelspin: {sys.executable} ended with 3 before it said anything; try the command alone\n"
 
 
-def test_what_a_server_started_does_not_outlive_it() -> None:
-    """A closed stdin ends the server; nothing of it stays."""
+def test_processes_of_a_server_do_not_outlive_it() -> None:
+    """Closing stdin ends the server and everything that it started."""
     with _guarded("leaves") as client:
         processes = client.processes()
         assert client.read()
@@ -184,8 +184,8 @@ def test_what_a_server_started_does_not_outlive_it() -> None:
     assert _are_gone(processes)
 
 
-def test_a_server_that_does_not_end_is_ended() -> None:
-    """Before a client gives up and kills what it started."""
+def test_a_server_that_does_not_end_is_killed() -> None:
+    """This happens before a client gives up and kills the proxy."""
     with _guarded("stays") as client:
         processes = client.processes()
         assert client.read()
@@ -198,8 +198,8 @@ def test_a_server_that_does_not_end_is_ended() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize("mode", ["leaves", "stays"])
-def test_a_signal_ends_all(mode: str, number: signal.Signals) -> None:
-    """Also a server that does not heed it; no traceback."""
+def test_a_signal_ends_the_proxy_and_its_server(mode: str, number: signal.Signals) -> None:
+    """This includes a server that ignores the signal, and there is no traceback."""
     with _guarded(mode) as client:
         processes = client.processes()
         assert client.read()
@@ -216,18 +216,18 @@ def test_a_signal_ends_all(mode: str, number: signal.Signals) -> None:
     [
         ([], "neither a command nor `--url` was given, expected one of them"),
         (["--url", "http://a", "--", "b"], "both a command and `--url` were given"),
-        (["--", "no-such-program"], "there is no program 'no-such-program'; give the command as a shell"),
+        (["--", "no-such-program"], "there is no program 'no-such-program'; use a command on the PATH"),
         (["--", str(ROOT)], "there is no program"),
         (["--http", "x", "--", sys.executable], "--http: 'x', expected [HOST:]PORT"),
         (["--http", "70000", "--", sys.executable], "--http: '70000', expected [HOST:]PORT"),
-        (["--url", "example.com"], "--url: 'example.com' is no address, expected http://"),
-        (["--url", "http://a", "--header", "Secret"], "--header: what was given is no header, expected NAME:VALUE"),
+        (["--url", "example.com"], "--url: 'example.com' is not a URL, expected one such as https://"),
+        (["--url", "http://a", "--header", "Secret"], "--header: the value is not a header, expected NAME:VALUE"),
         (["--config", "none.json5", "--", sys.executable], "none.json5: "),
         (["--agent", "x", "--", sys.executable], "'x', expected a configuration"),
     ],
 )
-def test_what_is_wrong_is_told(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What, where, and the next step; exit code 2."""
+def test_invalid_input_is_reported(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The error says what is wrong, where, and the next step; the exit code is 2."""
     assert main(["mcp", *given]) == 2
     out, err = capsys.readouterr()
 
@@ -237,10 +237,10 @@ def test_what_is_wrong_is_told(given: list[str], said: str, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("given", [["--url", "http://127.0.0.1:1/mcp"], ["--http", "0", "--", sys.executable]])
-def test_over_http_the_sdk_is_needed(
+def test_http_needs_the_sdk(
     given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where it is missing, how to get it is said."""
+    """If it is missing, the error says how to install it."""
 
     def missing(name: str) -> Any:
         if name == "wheelspin.proxy.mcp_http":
@@ -252,8 +252,8 @@ def test_over_http_the_sdk_is_needed(
     assert 'pip install "wheelspin[mcp]"' in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_told_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the next step."""
+def test_a_port_that_is_taken_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The error has the next step."""
     monkeypatch.setattr("wheelspin.cli.mcp.import_module", lambda _: None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert main(["mcp", "--http", str(taken.getsockname()[1]), "--", sys.executable]) == 2

@@ -14,6 +14,7 @@ from wheelspin.core.events import Outcome
 from wheelspin.hooks.base import HookEventKind
 from wheelspin.hooks.gemini_cli import HOOK
 from wheelspin.hooks.process import answer
+from wheelspin.installers.base import Scope
 from wheelspin.installers.gemini_cli import INSTALLER
 from wheelspin.userfiles.paths import store_path
 
@@ -255,12 +256,12 @@ def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
 
 def test_the_users_settings_are_where_gemini_cli_looks_for_them(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Its own variable can move them; those of a project are in the folder of the project."""
-    assert INSTALLER.settings("user") == home / ".gemini" / "settings.json"
-    assert INSTALLER.settings("project") == Path(".gemini/settings.json")
-    assert INSTALLER.notes("user") == []
-    assert "--skip-trust" in INSTALLER.notes("project")[0]
+    assert INSTALLER.settings(Scope.USER) == home / ".gemini" / "settings.json"
+    assert INSTALLER.settings(Scope.PROJECT) == Path(".gemini/settings.json")
+    assert INSTALLER.notes(Scope.USER) == []
+    assert "--skip-trust" in INSTALLER.notes(Scope.PROJECT)[0]
     monkeypatch.setenv("GEMINI_CLI_HOME", str(home / "ci"))
-    assert INSTALLER.settings("user") == home / "ci" / ".gemini" / "settings.json"
+    assert INSTALLER.settings(Scope.USER) == home / "ci" / ".gemini" / "settings.json"
 
 
 def _recorded(name: str) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.hooks.launcher import words_for
 from wheelspin.hooks.opencode import HOOK
 from wheelspin.hooks.process import answer
+from wheelspin.installers.base import Scope
 from wheelspin.installers.opencode import INSTALLER
 from wheelspin.stores import open_store
 
@@ -266,11 +267,11 @@ class TestPlugin:
         """`XDG_CONFIG_HOME` moves the user's; `OPENCODE_CONFIG_DIR` is an additional folder and moves nothing."""
         monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "xdg"))
         monkeypatch.setenv("OPENCODE_CONFIG_DIR", str(home / "more"))
-        assert INSTALLER.settings("user") == home / "xdg/opencode/plugin/wheelspin.js"
+        assert INSTALLER.settings(Scope.USER) == home / "xdg/opencode/plugin/wheelspin.js"
 
         assert main(["install", "opencode", "--scope", "project"]) == 0
         assert (home / ".opencode/plugin/wheelspin.js").exists()
-        assert "note: it names programs of this machine" in capsys.readouterr().out
+        assert "note: the file contains paths of this machine" in capsys.readouterr().out
 
     def test_it_is_removed_and_files_of_others_stay(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """This holds for any path of the hook."""

@@ -14,6 +14,7 @@ from wheelspin.core.events import Outcome
 from wheelspin.hooks.base import HookEventKind
 from wheelspin.hooks.process import answer
 from wheelspin.hooks.qwen_code import HOOK
+from wheelspin.installers.base import Scope
 from wheelspin.installers.qwen_code import INSTALLER
 from wheelspin.userfiles.paths import store_path
 
@@ -253,12 +254,12 @@ def test_unknown_payloads_are_ignored(payload: dict[str, Any]) -> None:
 
 def test_the_users_settings_are_where_qwen_code_looks_for_them(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Its own variable can move them; those of a project are in the folder of the project."""
-    assert INSTALLER.settings("user") == home / ".qwen" / "settings.json"
-    assert INSTALLER.settings("project") == Path(".qwen/settings.json")
-    assert INSTALLER.notes("user") == []
-    assert "trusts" in INSTALLER.notes("project")[0]
+    assert INSTALLER.settings(Scope.USER) == home / ".qwen" / "settings.json"
+    assert INSTALLER.settings(Scope.PROJECT) == Path(".qwen/settings.json")
+    assert INSTALLER.notes(Scope.USER) == []
+    assert "trusted folder" in INSTALLER.notes(Scope.PROJECT)[0]
     monkeypatch.setenv("QWEN_HOME", str(home / "q"))
-    assert INSTALLER.settings("user") == home / "q" / "settings.json"
+    assert INSTALLER.settings(Scope.USER) == home / "q" / "settings.json"
 
 
 def _recorded(name: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ EVENTS = ["PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure"
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a home and a project of one's own."""
+    """Set up an empty home directory and an empty project."""
     for name in ("WHEELSPIN_STORE", "WHEELSPIN_CONFIG", "COPILOT_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -26,8 +26,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_user_s_file_is_written_and_taken_away(home: Path) -> None:
-    """It is a file of our own, so nothing is left of it."""
+def test_the_user_s_file_is_written_and_removed(home: Path) -> None:
+    """The file is only Wheelspin's, so uninstalling deletes it."""
     path = home / ".copilot" / "hooks" / "wheelspin.json"
     assert main(["install", "copilot-cli"]) == 0
 
@@ -39,7 +39,7 @@ def test_the_user_s_file_is_written_and_taken_away(home: Path) -> None:
 
 
 def test_copilot_home_moves_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it moves all that Copilot keeps."""
+    """The variable moves everything that Copilot stores."""
     monkeypatch.setenv("COPILOT_HOME", str(home / "elsewhere"))
     assert main(["install", "copilot-cli"]) == 0
 
@@ -47,8 +47,8 @@ def test_copilot_home_moves_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not (home / ".copilot").exists()
 
 
-def test_a_project_has_its_own_and_is_told_of_the_other(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both would run there, and calls have no ids by which to count them once."""
+def test_a_project_has_its_own_file_and_a_second_file_is_noted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both would run there, and calls have no ids by which to recognise duplicates."""
     assert main(["install", "copilot-cli", "--scope", "project"]) == 0
     out = capsys.readouterr().out
     assert (home / "shop" / ".github" / "hooks" / "wheelspin.json").exists()
@@ -59,8 +59,8 @@ def test_a_project_has_its_own_and_is_told_of_the_other(home: Path, capsys: pyte
     assert "count twice" in capsys.readouterr().out
 
 
-def test_a_python_that_is_gone_denies_nothing() -> None:
-    """The command ends with 0 all the same: with any other number, Copilot would deny the call."""
+def test_a_missing_python_denies_no_call() -> None:
+    """The command still exits with 0, because Copilot denies the call on any other exit code."""
     text = INSTALLER.file(["/gone/python", "-S", "-I", "/gone/hook.py", "copilot-cli"])
     (hook,) = json.loads(text)["hooks"]["PreToolUse"]
     done = subprocess.run(["/bin/sh", "-c", hook["bash"]], capture_output=True, check=False)  # noqa: S603 - ours
@@ -69,8 +69,8 @@ def test_a_python_that_is_gone_denies_nothing() -> None:
     assert hook["powershell"] == "& /gone/python -S -I /gone/hook.py copilot-cli; exit 0"
 
 
-def test_words_with_other_signs_are_quoted() -> None:
-    """For each of the shells in its own way."""
+def test_words_with_special_characters_are_quoted() -> None:
+    """Each shell has its own way of quoting."""
     (hook,) = json.loads(INSTALLER.file(["/my tools/it's python", "-I"]))["hooks"]["PostToolUse"]
 
     assert hook["bash"] == "'/my tools/it'\"'\"'s python' -I || true"

@@ -1,7 +1,7 @@
 """
-The command line: `wheelspin VERB`. One module a verb.
+The command line, `wheelspin COMMAND`, with one module per command.
 
-Exit codes: 0 when all went well, 2 for bad input, with a paragraph that says what to do.
+The exit code is 0 on success and 2 on invalid input, with a message that says what to do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Run a command.
 
     Args:
-        arguments: The command line without the program's name; that of the process if left out.
+        arguments: The command line without the name of the program; that of the process if left out.
 
     Returns:
         The exit code.
@@ -50,7 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     from wheelspin.cli import allow, config, doctor, explain, install, mcp, replay, status, tune
 
     parser = argparse.ArgumentParser(
-        prog="wheelspin", description="Traction control for tool-calling agents: sees, tells and stops loops."
+        prog="wheelspin",
+        description="Traction control for tool-calling agents: detects, reports and stops tool-call loops.",
     )
     parser.add_argument("--version", action="version", version=f"wheelspin {version('wheelspin')}")
     verbs = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

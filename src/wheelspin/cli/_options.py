@@ -1,4 +1,4 @@
-"""The options that verbs share: which configuration holds, and for which agent."""
+"""Options that several commands share: the configuration, and the agent whose settings to use."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ __all__ = ["add_config_to", "config_of", "sides_of"]
 _DEFAULTS = "defaults"
 
 
-def add_config_to(parser: argparse.ArgumentParser, *, without: str) -> None:
+def add_config_to(parser: argparse.ArgumentParser, *, default: str) -> None:
     """
     Add `--config` and `--agent`.
 
     Args:
-        parser: The verb's parser.
-        without: What holds where the user names no configuration.
+        parser: The parser of the command.
+        default: What is used if the user names no configuration, for the help text.
     """
-    parser.add_argument("--config", type=Path, metavar="FILE", help=f"the configuration; without it, {without}")
-    parser.add_argument("--agent", metavar="ID", help="the agent whose block in the configuration holds")
+    parser.add_argument("--config", type=Path, metavar="FILE", help=f"configuration file (default: {default})")
+    parser.add_argument(
+        "--agent", metavar="ID", help="use the settings of this agent, one with a block in the configuration"
+    )
 
 
 def config_of(options: argparse.Namespace) -> tuple[Config | None, str | None]:
     """
-    Give the configuration and the agent that the user named.
+    Return the configuration and the agent that the user named.
 
     Raises:
-        ConfigError: The file has faults, or no such agent.
+        ConfigError: The file has faults, or has no such agent.
     """
     config = load_config(options.config) if options.config else None
     return config, _agent_of([config] if config else [], options.agent)
@@ -41,10 +43,10 @@ def config_of(options: argparse.Namespace) -> tuple[Config | None, str | None]:
 
 def sides_of(options: argparse.Namespace) -> tuple[tuple[Side, Side], str | None]:
     """
-    Give the two configurations that the user wants to compare, and the agent, whom one of them has to know.
+    Return the two configurations that the user wants to compare, and the agent, which one of them must have.
 
     Raises:
-        ConfigError: A file has faults, there is no such preset, or no such agent.
+        ConfigError: A file has faults, or there is no such preset or agent.
     """
     left = load_config(options.config) if options.config else None
     right = _preset_or_file(options.compare)
@@ -61,8 +63,8 @@ def _preset_or_file(name: str) -> Config:
         is_missing = False
     if is_missing:
         close = get_close_matches(name, NUMBERS, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"name a file, or a preset: {', '.join(NUMBERS)}"
-        raise ConfigError(name, [Fault("", "there is no such file, and no such preset", hint=hint)])
+        hint = f"did you mean `{close[0]}`?" if close else f"use a file, or one of the presets {', '.join(NUMBERS)}"
+        raise ConfigError(name, [Fault("", "there is no such file or preset", hint=hint)])
     return load_config(name)
 
 
@@ -75,6 +77,6 @@ def _agent_of(configs: list[Config], agent_id: str | None) -> str | None:
         return plain
     source = " and ".join(config.source for config in configs) or "the defaults"
     close = get_close_matches(plain, known, n=1)
-    hint = f"did you mean `{close[0]}`?" if close else "leave `--agent` out for what holds for all agents"
-    expected = f"one of {', '.join(known)}" if known else "a configuration (`--config`) in which an agent has a block"
+    hint = f"did you mean `{close[0]}`?" if close else "leave out `--agent` for the settings of all agents"
+    expected = f"one of {', '.join(known)}" if known else "a configuration (`--config`) that has a block for an agent"
     raise ConfigError(source, [Fault("--agent", repr(agent_id), expected, hint=hint)])

@@ -1,4 +1,4 @@
-"""What the verbs share that play recorded sessions: which files they are, the bar while it takes long, and faults."""
+"""What the commands that play recorded sessions share: finding the files, the progress bar, and unreadable files."""
 
 from __future__ import annotations
 
@@ -18,27 +18,32 @@ __all__ = ["add_sessions_to", "exit_code", "form_of", "play_each"]
 
 _SUFFIXES = (".jsonl", ".json", ".traj", ".jsonl.gz", ".json.gz", ".traj.gz")
 _LONG_WORK = 8 << 20
-"""Bytes from which on a progress bar is shown."""
+"""Total size, in bytes, from which a progress bar is shown."""
 _BAD_INPUT = 2
 
 
 def add_sessions_to(parser: argparse.ArgumentParser) -> None:
-    """Add the paths, and `--format`."""
+    """Add the paths and `--format`."""
     names = [reader.name for reader in READERS]
-    parser.add_argument("paths", nargs="+", type=Path, metavar="FILE|DIR", help="sessions, or folders of them")
     parser.add_argument(
-        "--format", choices=names, metavar="NAME", help=f"the format, if it is known: {', '.join(names)}"
+        "paths", nargs="+", type=Path, metavar="FILE|DIR", help="session file, or folder to search for sessions"
+    )
+    parser.add_argument(
+        "--format",
+        choices=names,
+        metavar="NAME",
+        help=f"format of the sessions, instead of detecting it: {', '.join(names)}",
     )
 
 
 def play_each(options: argparse.Namespace, summary: Summary, play: Callable[[Recording], FileReport]) -> None:
     """
-    Play the files that the user named, and those in the folders that the user named.
+    Play the files that the user named, and the sessions in the folders that the user named.
 
     Args:
-        options: What was given on the command line.
-        summary: Takes what is said of each file, and the files that cannot be read.
-        play: Plays one file.
+        options: The parsed command line.
+        summary: Collects the report of each file, and the files that cannot be read.
+        play: Plays one file and returns its report.
     """
     files = list(_files(options.paths, summary))
     with _progress(files) as moved:
@@ -55,19 +60,19 @@ def play_each(options: argparse.Namespace, summary: Summary, play: Callable[[Rec
 
 
 def form_of(options: argparse.Namespace) -> Form:
-    """Give the form of report that the user asked for."""
+    """Return the form of report that the user asked for."""
     return form_named("plain_json" if options.json else "terminal")
 
 
 def exit_code(summary: Summary) -> int:
-    """Tell of the files that cannot be read, and give the exit code."""
+    """Report the files that cannot be read, and return the exit code."""
     for failure in summary.failures:
         print(f"wheelspin: {failure}", file=sys.stderr)
     return _BAD_INPUT if summary.failures else 0
 
 
 def _files(paths: list[Path], summary: Summary) -> Iterator[tuple[Path, bool]]:
-    """Give the files to play, and whether each was named or found in a folder."""
+    """Yield the files to play, each with whether the user named it, rather than a folder that contains it."""
     for path in paths:
         if not _holds(path.is_dir):
             yield path, True
@@ -75,7 +80,7 @@ def _files(paths: list[Path], summary: Summary) -> Iterator[tuple[Path, bool]]:
         found = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES) and _holds(file.is_file))
         if not found:
             problem = TranscriptError(
-                str(path), "there is no session in this folder", f"Sessions end in {', '.join(_SUFFIXES)}."
+                str(path), "this folder contains no sessions", f"Session files end in {', '.join(_SUFFIXES)}."
             )
             summary.failures.append(problem.diagnostics())
         for file in found:
@@ -83,7 +88,7 @@ def _files(paths: list[Path], summary: Summary) -> Iterator[tuple[Path, bool]]:
 
 
 def _holds(question: Callable[[], bool]) -> bool:
-    """Ask about a path; of one that cannot be looked at nothing holds, and reading it says why."""
+    """Answer a question about a path; "no" if the path cannot be accessed, because reading it reports why."""
     try:
         return question()
     except OSError:
@@ -92,7 +97,7 @@ def _holds(question: Callable[[], bool]) -> bool:
 
 @contextmanager
 def _progress(files: list[tuple[Path, bool]]) -> Iterator[Callable[[Path], Callable[[int], object] | None]]:
-    """Show a bar on the terminal while the work is long."""
+    """Show a progress bar on the terminal if there is much to read."""
     sizes = {path: path.stat().st_size for path, _ in files if _holds(path.is_file)}
     if sum(sizes.values()) < _LONG_WORK or not sys.stderr.isatty():
         yield lambda _: None

@@ -1,4 +1,4 @@
-"""The runs that are remembered in the user's store, and those of them that the user names."""
+"""The runs in the user's store, and those that the user names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 10_000
 
 def stored_runs(most: int = _MOST) -> list[StoredRun]:
     """
-    Give the runs that are remembered, those of the session that was used last first.
+    Return the runs in the store, those of the most recently used session first.
 
     Raises:
         StoreError: The store cannot be read.
@@ -27,7 +27,7 @@ def stored_runs(most: int = _MOST) -> list[StoredRun]:
 
 def runs_named(given: str) -> list[StoredRun]:
     """
-    Give the runs that the user means by an id, or its beginning: that of the run, or of its session.
+    Return the runs with an id, or the beginning of one: their own id or that of their session.
 
     Raises:
         StoreError: The store cannot be read.

@@ -1,4 +1,4 @@
-"""A table on the terminal, with notes below it."""
+"""Tables on the terminal, with notes below them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def print_table(heads: Iterable[str], rows: Iterable[Iterable[str]], notes: Iter
     Print a table.
 
     Args:
-        heads: Its heads.
-        rows: Its rows, as rich markup.
-        notes: What the user should know beside it.
+        heads: Column headings.
+        rows: Cells of each row, as rich markup.
+        notes: Notes to print below the table.
     """
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""`wheelspin allow`: the user says that a run may go on."""
+"""`wheelspin allow`: let a run continue."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from wheelspin.userfiles.paths import store_path
 __all__ = ["add_to"]
 
 _SHORTEST = 6
-"""Digits of a signature that tell it from a run."""
+"""Minimum number of digits by which a signature can be named."""
 
 
 def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = verbs.add_parser(
         "allow",
-        help="let a run go on: what is blocked in it is free again, and counted anew",
-        description="Let a run go on: what is blocked in it is free again, and counted anew. It is noted by whom.",
+        help="let a run continue: unblock its calls and start counting anew",
+        description=(
+            "Let a run continue: unblock all calls in it, or those with one signature, and start counting them anew. "
+            "The record of the run notes who allowed it."
+        ),
     )
     parser.add_argument(
         "what",
         metavar="RUN|SIGNATURE",
-        help="the run's id, or its session's, or the beginning of one; or the signature of one call (`wheelspin show`)",
+        help="id of a run or session, or the beginning of one; or the signature of a call, as in `wheelspin show`",
     )
     parser.set_defaults(run=_allow)
 
@@ -39,17 +42,19 @@ def _allow(options: argparse.Namespace) -> int:
     runs = runs_named(options.what)
     pairs: list[tuple[StoredRun, str | None]] = [(run, None) for run in runs] or _blocking(options.what)
     if not pairs:
-        hint = "`wheelspin status` lists the runs, `wheelspin show RUN` what is blocked in one"
-        raise ConfigError(store_path(), [Fault("", f"there is no run and no signature {options.what!r}", hint=hint)])
+        hint = "`wheelspin status` lists the runs, and `wheelspin show RUN` the signatures that are blocked in one"
+        raise ConfigError(
+            store_path(), [Fault("", f"there is no run or blocked signature {options.what!r}", hint=hint)]
+        )
     for run, signature in pairs:
-        _free(run, signature, who)
-        what = f"the pattern of {signature}" if signature else "what was blocked in it"
-        print(f"{run.key.host} run {run.record['run_id'] or run.key.session}: {what} is free again, by {who}")
+        _unblock(run, signature, who)
+        what = f"calls with signature {signature}" if signature else "all calls"
+        print(f"{run.key.host} run {run.record['run_id'] or run.key.session}: {what} unblocked by {who}")
     return 0
 
 
 def _blocking(given: str) -> list[tuple[StoredRun, str | None]]:
-    """Give the runs in which a signature is blocked, each with it whole."""
+    """Return the runs in which a signature is blocked, each with the full signature."""
     if len(given) < _SHORTEST:
         return []
     return [
@@ -60,9 +65,9 @@ def _blocking(given: str) -> list[tuple[StoredRun, str | None]]:
     ]
 
 
-def _free(run: StoredRun, signature: str | None, who: str) -> None:
+def _unblock(run: StoredRun, signature: str | None, who: str) -> None:
     if run.key.host not in HOOKS:
-        fault = Fault("", f"its host {run.key.host!r} is not known to this version", hint="upgrade Wheelspin")
+        fault = Fault("", f"this version does not know the agent {run.key.host!r}", hint="upgrade Wheelspin")
         raise ConfigError(store_path(), [fault])
     store, sessions = opened(hook_named(run.key.host))
     record = run.record
@@ -81,4 +86,4 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        return "a user without a name"
+        return "an unknown user"

@@ -1,4 +1,4 @@
-"""`wheelspin config`: what holds, whether a file is right, and its schema for editors."""
+"""`wheelspin config`: show the effective settings, check a file, or print the JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -20,18 +20,34 @@ __all__ = ["add_to"]
 
 def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
-    parser = verbs.add_parser("config", help="show, check and describe the configuration", description=__doc__)
+    parser = verbs.add_parser(
+        "config",
+        help="show, check and describe the configuration",
+        description="Show the effective settings, check a configuration file, or print the JSON Schema for editors.",
+    )
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
-    show = actions.add_parser("show", help="print what holds, and where each value comes from")
-    add_config_to(show, without="the defaults")
-    show.add_argument("--json", action="store_true", help="print it as JSON")
+    show = actions.add_parser(
+        "show",
+        help="print the effective settings and where each comes from",
+        description="Print the effective settings and where each value comes from.",
+    )
+    add_config_to(show, default="the built-in defaults")
+    show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(run=_show)
-    check = actions.add_parser("check", help="report every fault of a file at once")
-    check.add_argument("file", type=Path, metavar="FILE")
+    check = actions.add_parser(
+        "check",
+        help="check a configuration file",
+        description="Check a configuration file, and report all its faults at once.",
+    )
+    check.add_argument("file", type=Path, metavar="FILE", help="configuration file")
     check.set_defaults(run=_check)
-    describe = actions.add_parser("schema", help="print the JSON Schema of a configuration, for editors")
-    describe.add_argument("--config", type=Path, metavar="FILE", help="a configuration whose plugins it includes")
-    describe.set_defaults(run=_schema)
+    print_schema = actions.add_parser(
+        "schema",
+        help="print the JSON Schema of configurations, for editors",
+        description="Print the JSON Schema of configurations, for editors that complete and check JSON.",
+    )
+    print_schema.add_argument("--config", type=Path, metavar="FILE", help="include the plugins of this configuration")
+    print_schema.set_defaults(run=_schema)
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -53,19 +69,19 @@ def _show(options: argparse.Namespace) -> int:
         print()
         return 0
     rows = [(key, "not set" if value is None else json.dumps(value), origins[key]) for key, value in values.items()]
-    print_table(("key, under tools.loopDetection", "value", "from"), rows, notices)
+    print_table(("key under tools.loopDetection", "value", "source"), rows, notices)
     return 0
 
 
 def _check(options: argparse.Namespace) -> int:
     config = load_config(options.file)
-    agents = f" and for {', '.join(config.agents)}" if config.agents else ""
+    agents = f", including {', '.join(config.agents)}" if config.agents else ""
     notices = list(config.resolve().notices)
     for agent in config.agents:
         notices += [f"{agent}: {notice}" for notice in config.resolve(agent).notices if notice not in notices]
     for notice in notices:
         print(f"note: {notice}")
-    print(f"{options.file}: right, for all agents{agents}")
+    print(f"{options.file}: valid for all agents{agents}")
     return 0
 
 
@@ -76,7 +92,7 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 def _declared(hint: ToolHint) -> dict[str, Any]:
-    """Give a hint as it stands in a file, with what was declared alone."""
+    """Return a hint as it is written in a file, with only what was declared."""
     paths = {"identity": hint.identity, "volatile": hint.volatile}
     declared: dict[str, Any] = {
         name: [".".join(path).replace(".[*]", "[*]") for path in found] for name, found in paths.items() if found

@@ -1,4 +1,4 @@
-"""`wheelspin doctor`: what is guarded, and whether it works."""
+"""`wheelspin doctor`: show which agents are guarded, and check that their hooks work."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = verbs.add_parser(
         "doctor",
-        help="tell which agents are guarded, and whether their hooks work",
-        description="Tell which agents are guarded, and whether their hooks work. Ends with 1 if something is wrong.",
+        help="show which agents are guarded, and check that their hooks work",
+        description=(
+            "Show which command-line agents are guarded, and check that their hooks work. The exit code is 1 if there "
+            "is a problem."
+        ),
     )
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_doctor)
 
 
@@ -53,14 +56,14 @@ def _doctor(options: argparse.Namespace) -> int:
         (
             host["host"],
             "yes" if host["present"] else "no",
-            ", ".join(host["guarded"]) or "no",
+            ", ".join(host["guarded"]) or "not guarded",
             {True: "yes", False: "no", None: ""}[host["trusted"]],
-            "" if host["milliseconds"] is None else f"in {host['milliseconds']} ms",
+            "" if host["milliseconds"] is None else f"{host['milliseconds']} ms",
             host["preset"] if host["guarded"] else "",
         )
         for host in hosts
     ]
-    print_table(("agent", "is here", "guarded in", "trusted", "hook answers", "preset"), rows, ())
+    print_table(("agent", "installed", "scope", "trusted", "hook latency", "preset"), rows, ())
     print()
     for name, part in around.items():
         print(f"{name}: {part['path']}: {part['state']}")
@@ -72,7 +75,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _host(installer: Installer) -> dict[str, Any]:
-    """Look at one host."""
+    """Examine one command-line agent."""
     problems, guarded = [], []
     for scope in scopes_of(installer):
         try:
@@ -81,28 +84,28 @@ def _host(installer: Installer) -> dict[str, Any]:
         except WheelspinError as problem:
             problems.append(problem.diagnostics())
     trusted = all(installer.is_trusted(scope) is not False for scope in guarded)
-    knows = any(installer.is_trusted(scope) is not None for scope in guarded)
+    asks_for_trust = any(installer.is_trusted(scope) is not None for scope in guarded)
     if not trusted:
         problems.append(f"{installer.title} does not run the hook yet: {' '.join(installer.notes(guarded[0]))}")
-    milliseconds, why = _answer(installer.host) if guarded else (None, "")
+    milliseconds, why = _latency(installer.host) if guarded else (None, "")
     if why:
         problems.append(f"the hook of {installer.title} does not answer: {why}")
     return {
         "host": installer.host,
         "present": installer.is_present(),
         "guarded": guarded,
-        "trusted": trusted if knows else None,
+        "trusted": trusted if asks_for_trust else None,
         "milliseconds": milliseconds,
         "preset": hook_named(installer.host).preset,
         "problems": problems,
     }
 
 
-def _answer(host: str) -> tuple[int | None, str]:
-    """Start a hook as its host does; give the milliseconds that it took, or what went wrong."""
-    again = f"`wheelspin install {host}` writes it anew"
+def _latency(host: str) -> tuple[int | None, str]:
+    """Start a hook as its agent does, and return the median time in milliseconds, or what went wrong."""
+    fix = f"run `wheelspin install {host}` to write it again"
     if not launcher_path().exists():
-        return None, f"{launcher_path()} is not there; {again}"
+        return None, f"{launcher_path()} does not exist; {fix}"
     took = []
     for _ in range(_TRIES):
         began = time.perf_counter()
@@ -111,46 +114,52 @@ def _answer(host: str) -> tuple[int | None, str]:
                 [*words_for(host), CHECK], capture_output=True, text=True, timeout=2 * LIMIT, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
-            return None, f"{type(problem).__name__}; {again}"
+            return None, f"{type(problem).__name__}; {fix}"
         took.append(time.perf_counter() - began)
         if done.stdout != "ok":
-            said = done.stderr.strip()
-            last = said.rpartition("\n")[2] or "it said nothing"
-            return None, said if said.startswith("wheelspin: ") else f"{last}; {again}"
+            errors = done.stderr.strip()
+            last = errors.rpartition("\n")[2] or "it printed nothing"
+            return None, errors if errors.startswith("wheelspin: ") else f"{last}; {fix}"
     return round(1000 * median(took)), ""
 
 
 def _store() -> dict[str, Any]:
-    store = open_store(store_path())
     try:
-        store.check()
-        sessions = len({run.key for run in store.runs()})
+        store = open_store(store_path())
+        try:
+            store.check()
+            sessions = len({run.key for run in store.runs()})
+        finally:
+            store.close()
     except WheelspinError as problem:
-        return {"path": store_path(), "state": "cannot be used", "problems": [problem.diagnostics()]}
-    finally:
-        store.close()
-    return {"path": store_path(), "state": f"can be written, {sessions} sessions", "problems": []}
+        return {"path": store_path(), "state": "unusable", "problems": [problem.diagnostics()]}
+    state = f"writable, {_counted(sessions, 'session')}"
+    return {"path": store_path(), "state": state, "problems": []}
 
 
 def _configuration() -> dict[str, Any]:
     path = config_path()
     if not Path(path).exists():
-        return {"path": path, "state": "none: the defaults hold", "notices": [], "problems": []}
+        return {"path": path, "state": "not found, the defaults apply", "notices": [], "problems": []}
     try:
         config = load_config(path)
         resolutions = [config.resolve(), *(config.resolve(host) for host in HOOKS if host in config.agents)]
     except WheelspinError as problem:
-        return {"path": path, "state": "has faults", "notices": [], "problems": [problem.diagnostics()]}
+        return {"path": path, "state": "invalid", "notices": [], "problems": [problem.diagnostics()]}
     notices = dict.fromkeys(notice for resolution in resolutions for notice in resolution.notices)
-    return {"path": path, "state": "right", "notices": list(notices), "problems": []}
+    return {"path": path, "state": "valid", "notices": list(notices), "problems": []}
 
 
 def _log() -> dict[str, Any]:
-    """Give the newest line of what went wrong in hooks."""
+    """Return the state of the log, in which hooks write what went wrong."""
     path = Path(log_path())
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    state = f"{len(lines)} lines, the newest: {lines[-1]}" if lines else "nothing went wrong"
+    state = f"{_counted(len(lines), 'line')}, the latest: {lines[-1]}" if lines else "no errors"
     return {"path": str(path), "state": state, "problems": []}
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")

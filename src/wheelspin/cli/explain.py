@@ -1,4 +1,4 @@
-"""`wheelspin explain`: what the guard says to a trajectory, step by step, or what of an outcome counts, and why."""
+"""`wheelspin explain`: show how the guard judges a trajectory, call by call, or how it compares an outcome."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = verbs.add_parser(
         "explain",
-        help="show step by step what the guard says to a trajectory, or what of an outcome counts",
+        help="show how the guard judges a trajectory, call by call, or how it compares an outcome",
         description=f"{_DESCRIPTION}\n\n{NOTATION}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("trajectory", nargs="?", help="the calls, such as 'A1*12 | A1*3'")
-    asked.add_argument("--outcome", metavar="TEXT", help="what a tool gave: show what of it counts and what is masked")
-    parser.add_argument("--tool", default="tool", metavar="NAME", help="the tool that gave the outcome")
-    parser.add_argument("--failed", action="store_true", help="the host flagged the outcome as an error")
-    add_config_to(parser, without="the defaults, switched on")
+    subject = parser.add_mutually_exclusive_group(required=True)
+    subject.add_argument("trajectory", nargs="?", help="calls in the notation above, such as 'A1*12 | A1*3'")
+    subject.add_argument(
+        "--outcome", metavar="TEXT", help="output of a tool: show how it is compared and which parts are masked"
+    )
+    parser.add_argument("--tool", default="tool", metavar="NAME", help="tool that the outcome is from (default: tool)")
+    parser.add_argument("--failed", action="store_true", help="the outcome was flagged as an error")
+    add_config_to(parser, default="the built-in defaults, with the detectors enabled")
     parser.set_defaults(run=_run)
 
 
@@ -42,29 +44,29 @@ def _run(options: argparse.Namespace) -> int:
     config, agent = config_of(options)
     settings = config.for_agent(agent) if config else Settings(enabled=True)
     if options.outcome is not None:
-        print_table(("of this outcome", ""), _counted(options, settings), ())
+        print_table(("outcome", ""), _outcome_rows(options, settings), ())
         return 0
     moves = play(options.trajectory, settings)
     notices = config.resolve(agent).notices if config else ()
-    print_table(("call", "move", "verdict", "why"), _rows(moves, settings), notices)
+    print_table(("call", "move", "verdict", "reason"), _rows(moves, settings), notices)
     return 0
 
 
 _DESCRIPTION = """\
-Show what the guard says to a trajectory, call by call, or with --outcome what of an outcome is compared: two outcomes
-that are compared as the same are no progress."""
+Show how the guard judges a trajectory, call by call. With --outcome, show how the guard compares an outcome: outcomes
+that compare as equal are no progress."""
 _STATUSES = {
-    OutcomeStatus.SUCCESS: "a success",
-    OutcomeStatus.MUTATION: "a success of a tool that is declared to change something",
-    OutcomeStatus.FAILURE: "a failure",
-    OutcomeStatus.OUTAGE: "an outage of what stands behind the tool",
-    OutcomeStatus.REFUSAL: "somebody said no",
-    OutcomeStatus.WAIT: "it is not done yet",
+    OutcomeStatus.SUCCESS: "success",
+    OutcomeStatus.MUTATION: "mutation: a success of a tool that is declared to change something",
+    OutcomeStatus.FAILURE: "failure",
+    OutcomeStatus.OUTAGE: "outage: a service behind the tool is down",
+    OutcomeStatus.REFUSAL: "refusal: someone refused the call",
+    OutcomeStatus.WAIT: "wait: the work is not finished yet",
 }
 
 
-def _counted(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Give what of an outcome counts, as rows of a table."""
+def _outcome_rows(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the status of an outcome and how it is compared, as rows of a table."""
     text: object = read_json(options.outcome)
     outcome = Outcome.error(options.outcome) if options.failed else Outcome.result(text)
     tool = TOOLS.extended(hints=dict(settings.tool_hints)).look_up(options.tool, {})
@@ -72,16 +74,16 @@ def _counted(options: argparse.Namespace, settings: Settings) -> Iterator[tuple[
     _, value = comparable(tool, outcome, status)
     if options.failed and isinstance(value, list):
         value = value[1]
-    yield "it is", _STATUSES[status]
+    yield "status", _STATUSES[status]
     yield "compared as", _escaped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     if status in SUCCESSFUL:
-        yield "masked", "nothing: a success counts as it is, but for what `toolHints` declare"
+        yield "masked", "nothing: a success is compared as it is, except for what `toolHints` declare"
     else:
         yield "masked", ", ".join(masked_kinds(options.outcome)) or "nothing"
 
 
 def _rows(moves: list[Played], settings: Settings) -> Iterator[tuple[str, str, str, str]]:
-    """Give a row for each move; moves of a kind of which there is nothing to say share one."""
+    """Yield a row for each move; equal moves in a row that are allowed share one."""
     quiet: list[Played] = []
     for move in moves:
         if quiet and not (_is_quiet(move) and move.token == quiet[-1].token):
@@ -90,7 +92,7 @@ def _rows(moves: list[Played], settings: Settings) -> Iterator[tuple[str, str, s
         if _is_quiet(move):
             quiet.append(move)
         else:
-            yield from _loud_rows(move, settings)
+            yield from _finding_rows(move, settings)
     if quiet:
         yield _quiet_row(quiet)
 
@@ -105,20 +107,20 @@ def _quiet_row(moves: list[Played]) -> tuple[str, str, str, str]:
     return numbers, _escaped(moves[0].token), "allow", ""
 
 
-def _loud_rows(move: Played, settings: Settings) -> Iterator[tuple[str, str, str, str]]:
+def _finding_rows(move: Played, settings: Settings) -> Iterator[tuple[str, str, str, str]]:
     if move.verdict is None:
         yield "", _escaped(move.token), "", _sign(move.token, settings)
         return
     yield str(move.call), _escaped(move.token), _styled(move.verdict), _why(move.verdict)
     if move.after is not None and move.after.stops:
-        yield "", "its outcome", _styled(move.after), _why(move.after)
+        yield "", "outcome", _styled(move.after), _why(move.after)
 
 
 def _sign(token: str, settings: Settings) -> str:
     if token == "/":
-        return "a new run: counts begin anew"
+        return "a new run: counting starts over"
     if token == "|!":
-        return "a compaction that fails arms nothing"
+        return "a failed compaction does not arm the post-compaction guard"
     if settings.enabled is False:
         return "a compaction; the post-compaction guard is off"
     return f"a compaction: the post-compaction guard is armed for {settings.window_size} attempts"
@@ -128,8 +130,8 @@ def _why(verdict: Verdict) -> str:
     finding = verdict.finding
     if finding is None:
         return ""
-    said = " Not said again yet." if verdict.action is Action.ALLOW else ""
-    return _escaped(f"{finding.detector}: {verdict.reason}{said}")
+    note = " (warning not repeated yet)" if verdict.action is Action.ALLOW else ""
+    return _escaped(f"{finding.detector}: {verdict.reason}{note}")
 
 
 def _styled(verdict: Verdict) -> str:

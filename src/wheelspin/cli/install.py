@@ -1,4 +1,4 @@
-"""`wheelspin install` and `uninstall`: put a host's hooks into its own settings, and take them out."""
+"""`wheelspin install` and `uninstall`: add the hooks to the settings of a command-line agent, and remove them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wheelspin.hooks import HOOKS, hook_named
 from wheelspin.hooks.launcher import write_launcher
 from wheelspin.installers import base as work
 from wheelspin.installers import installer_for
-from wheelspin.installers.base import SCOPES
+from wheelspin.installers.base import Scope
 from wheelspin.userfiles.change import Change, write
 
 __all__ = ["add_to"]
@@ -18,42 +18,45 @@ __all__ = ["add_to"]
 def add_to(verbs: Any) -> None:
     """Add both verbs to the parser."""
     for name, what, run in (
-        ("install", "guard a command-line agent: put the hooks into its settings", _install),
-        ("uninstall", "take the hooks out of an agent's settings again", _uninstall),
+        ("install", "guard a command-line agent by adding hooks to its settings", _install),
+        ("uninstall", "remove the hooks from the settings of a command-line agent", _uninstall),
     ):
         parser = verbs.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
-        parser.add_argument("host", choices=tuple(HOOKS), metavar="HOST", help=", ".join(HOOKS))
+        parser.add_argument("host", choices=tuple(HOOKS), metavar="AGENT", help=", ".join(HOOKS))
         parser.add_argument(
             "--scope",
-            choices=SCOPES,
-            default="user",
-            help="the user's settings, or those of the project in this folder",
+            choices=[scope.value for scope in Scope],
+            default=Scope.USER.value,
+            help="change the user's settings, or those of the project in the current folder (default: user)",
         )
-        parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show the changes without making them")
         parser.set_defaults(run=run)
 
 
 def _install(options: argparse.Namespace) -> int:
     installer = installer_for(options.host)
     is_present = installer.is_present()
-    change = work.installed(installer, options.scope)
+    scope = Scope(options.scope)
+    change = work.installed(installer, scope)
     if not options.dry_run:
         write_launcher()
     if _write(change, options):
         preset = hook_named(options.host).preset
-        why = f"the preset `{preset}`" + (", since it stops runs early itself" if preset == "early" else "")
+        why = f" (because {installer.title} itself ends loops early)" if preset == "early" else ""
         verb = "would be" if options.dry_run else "is"
-        is_trusted = installer.is_trusted(options.scope) is not False
-        when = "from its next session on" if is_trusted else "once you have trusted the hooks"
-        print(f"{installer.title} {verb} guarded {when}, with {why}.")
+        is_trusted = installer.is_trusted(scope) is not False
+        when = "from its next session on" if is_trusted else "once you trust the hooks"
+        print(f"{installer.title} {verb} guarded {when}, with the preset `{preset}`{why}.")
     else:
-        print(f"{change.path}: nothing to change, {installer.title} is guarded already")
-    notes = installer.notes(options.scope)
+        print(f"{change.path}: no changes, {installer.title} is already guarded")
+    notes = installer.notes(scope)
     if not is_present:
         where = f"no command `{installer.program}`, no folder ~/{installer.home}"
-        notes.insert(0, f"{installer.title} was not found here ({where}): it is guarded once it is there")
-    if options.scope == "project":
-        notes.append("it names programs of this machine: keep it out of what you share, or let others install it, too")
+        notes.insert(0, f"{installer.title} was not found ({where}); it will be guarded once it is installed")
+    if scope is Scope.PROJECT:
+        notes.append(
+            "the file contains paths of this machine: do not commit it, or have everyone run `wheelspin install`"
+        )
     for note in notes:
         print(f"note: {note}")
     return 0
@@ -61,22 +64,22 @@ def _install(options: argparse.Namespace) -> int:
 
 def _uninstall(options: argparse.Namespace) -> int:
     installer = installer_for(options.host)
-    change = work.removed(installer, options.scope)
+    change = work.removed(installer, Scope(options.scope))
     if _write(change, options):
         verb = "would be" if options.dry_run else "is"
-        print(f"{installer.title} {verb} no longer guarded. What was remembered of its sessions stays in the store.")
+        print(f"{installer.title} {verb} no longer guarded. The state of its sessions stays in the store.")
     else:
-        print(f"{change.path}: nothing to change, no hook of Wheelspin is in it")
+        print(f"{change.path}: no changes, it contains no hooks of Wheelspin")
     return 0
 
 
 def _write(change: Change, options: argparse.Namespace) -> bool:
-    """Show a change and write it; `False` where there is none."""
+    """Show and write a change, and return whether there is one."""
     if change.before == change.after:
         return False
     print(change.diff, end="")
     if not options.dry_run:
         backup = write(change)
         done = "written" if change.after else "removed"
-        print(f"{change.path}: {done}" + (f"; what was there is in {backup.name}" if backup else ""))
+        print(f"{change.path}: {done}" + (f"; backup in {backup.name}" if backup else ""))
     return True

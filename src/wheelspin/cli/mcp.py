@@ -1,4 +1,4 @@
-"""`wheelspin mcp`: a guard between a client and a server of MCP."""
+"""`wheelspin mcp`: proxy an MCP server and guard its tool calls."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ from wheelspin.userfiles.settings_cache import settings_for
 __all__ = ["add_to"]
 
 _AGENT = "mcp"
-"""The agent whose block in the user's configuration holds, where none is named."""
+"""Id of the block in the user's configuration that applies if no agent is named."""
 _PRESET = "standard"
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(1 << 16)
 
 Server = Callable[[], AbstractAsyncContextManager[End]]
-"""Opens a server for one session."""
+"""Opens the connection to the server for one session."""
 
 
 def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = verbs.add_parser(
         "mcp",
-        help="stand between a client and a server of MCP, and guard the calls of its tools",
+        help="proxy an MCP server and guard its tool calls",
         description=(
-            "Stand between a client and a server of MCP, and guard the calls of its tools. All else passes as it is. "
-            "Write it into the client's configuration in front of the server's own command. What the guard does is "
-            "told on stderr, one line each."
+            "Proxy an MCP server and guard its tool calls; everything else passes through unchanged. In the client's "
+            "configuration, put this command in front of the server's own. Everything that the guard does is logged to "
+            "stderr, one line each."
         ),
         usage="wheelspin mcp [OPTION …] (-- COMMAND … | --url URL)",
     )
-    add_config_to(parser, without="your own, switched on")
-    parser.add_argument("--url", help="the server, where it is at a URL (streamable HTTP)")
+    add_config_to(parser, default="your own configuration, with the detectors enabled")
+    parser.add_argument("--url", help="URL of a remote server (streamable HTTP)")
     parser.add_argument(
         "--header",
         action="append",
         default=[],
         metavar="NAME:VALUE",
-        help="sent with each request to the URL; $NAME is a variable",
+        help="header to send with each request to the URL; $NAME stands for an environment variable",
     )
     parser.add_argument(
-        "--http", metavar="[HOST:]PORT", help=f"serve clients over HTTP in place of stdio; the host is {_LOOPBACK}"
+        "--http", metavar="[HOST:]PORT", help=f"serve clients over HTTP instead of stdio (default host: {_LOOPBACK})"
     )
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the server's command")
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="command that starts the server")
     parser.set_defaults(run=_run)
 
 
@@ -76,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
         found = "both a command and `--url` were given" if words else "neither a command nor `--url` was given"
         fault = Fault("", found, "one of them", hint="see `wheelspin mcp --help`")
         raise ConfigError("mcp", [fault])
-    calls = Calls(Guard(_settings(options), clock=time.time, listeners=[_tell]))
+    calls = Calls(Guard(_settings(options), clock=time.time, listeners=[_report]))
     server = _at(options.url, options.header) if options.url else _started(words)
     if options.http is None:
         return asyncio.run(_until_signal(_over_stdio(calls, server)))
@@ -92,20 +92,20 @@ def _settings(options: argparse.Namespace) -> Settings:
     return settings_from({"enabled": True, "preset": _PRESET, **config.given(agent or _AGENT)})
 
 
-def _tell(event: LoopEvent) -> None:
+def _report(event: LoopEvent) -> None:
     where = f"session {event.session_id}, call {event.call_id}" if event.call_id else f"session {event.session_id}"
     what = f"would {event.action}" if event.observed else event.action or event.kind
-    _say(f"{what}: {event.reason or event.cause} [{event.code}, {where}]")
+    _log(f"{what}: {event.reason or event.cause} [{event.code}, {where}]")
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"wheelspin: {text}", file=sys.stderr, flush=True)
 
 
 def _started(words: list[str]) -> Server:
     program = shutil.which(words[0])
     if program is None:
-        hint = "give the command as a shell would find it, or its whole path"
+        hint = "use a command on the PATH, or a full path"
         raise ConfigError("mcp", [Fault("", f"there is no program {words[0]!r}", hint=hint)])
 
     @asynccontextmanager
@@ -119,29 +119,29 @@ def _started(words: list[str]) -> Server:
             yield started
             if started.code and not started.is_told_to_end:
                 when = "" if started.spoke else " before it said anything; try the command alone"
-                _say(f"{words[0]} ended with {started.code}{when}")
+                _log(f"{words[0]} ended with {started.code}{when}")
 
     return server
 
 
 def _at(url: str, headers: list[str]) -> Server:
     if not url.startswith(("http://", "https://")):
-        raise ConfigError("--url", [Fault("", f"{url!r} is no address", "http://… or https://…")])
+        raise ConfigError("--url", [Fault("", f"{url!r} is not a URL", "one such as https://example.com/mcp")])
     pairs = [header.partition(":") for header in headers]
     for name, colon, _ in pairs:
         if not colon or not name.strip():
-            # What was given may be a secret, and is not repeated.
-            raise ConfigError("--header", [Fault("", "what was given is no header", "NAME:VALUE")])
+            # The value may be a secret, so the message does not repeat it.
+            raise ConfigError("--header", [Fault("", "the value is not a header", "NAME:VALUE")])
     http = _http()
     return lambda: http.remote(url, {name.strip(): os.path.expandvars(value.strip()) for name, _, value in pairs})
 
 
 class _Brief(logging.Handler):
-    """Says what the SDK has to say in one line."""
+    """A handler that writes each log record of the SDK as one line."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
-        _say(" ".join(record.getMessage().split()))
+        """Write a record."""
+        _log(" ".join(record.getMessage().split()))
 
 
 def _http() -> Any:
@@ -152,7 +152,7 @@ def _http() -> Any:
     except ImportError as missing:
         if (missing.name or "").startswith("wheelspin"):
             raise
-        fault = Fault("", "over HTTP it needs the SDK of MCP, 2.2 or newer", hint='`pip install "wheelspin[mcp]"`')
+        fault = Fault("", "HTTP needs the MCP SDK, version 2.2 or newer", hint='run `pip install "wheelspin[mcp]"`')
         raise ConfigError("mcp", [fault]) from None
 
 
@@ -164,37 +164,37 @@ def _address(given: str) -> tuple[str, int]:
 
 
 async def _over_stdio(calls: Calls, server: Server) -> int:
-    """Serve the client that started this process, until it or the server is gone."""
+    """Serve the client that started this process, until the client or the server ends."""
     async with server() as opened:
         await join(Standard(), opened, Relay(calls, uuid4().hex))
     return (opened.code or 0) if isinstance(opened, Program) else 0
 
 
 async def _over_http(calls: Calls, server: Server, host: str, port: int) -> int:
-    """Serve clients that come over HTTP, each with a server of its own."""
+    """Serve clients over HTTP, each with a connection of its own to the server."""
     http = _http()
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
-        hint = "choose another port, or 0 for any that is free"
+        hint = "choose another port, or 0 for any free port"
         raise ConfigError("--http", [Fault("", f"{host}:{port}: {why}", hint=hint)]) from None
-    shown = f"[{host}]" if ":" in host else host
-    _say(f"clients find the guarded server at http://{shown}:{listener.getsockname()[1]}{http.PATH}")
+    printable = f"[{host}]" if ":" in host else host
+    _log(f"the guarded server is at http://{printable}:{listener.getsockname()[1]}{http.PATH}")
 
     async def session(name: str, client: End) -> None:
         try:
             async with server() as opened:
                 await join(client, opened, Relay(calls, name))
         except ConfigError as problem:
-            _say(problem.diagnostics())
+            _log(problem.diagnostics())
 
     await http.serve(host, listener, session)
     return 0
 
 
 async def _until_signal(work: Coroutine[Any, Any, int]) -> int:
-    """Work until it is done, or a signal comes: then servers are ended, and the exit code tells which it was."""
+    """Run until the work is done or a signal arrives, which ends the servers and sets the exit code."""
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
     got: list[int] = []
 

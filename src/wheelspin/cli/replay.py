@@ -1,4 +1,4 @@
-"""`wheelspin replay`: recorded sessions through the guard, as if it had been there."""
+"""`wheelspin replay`: play recorded sessions through the guard, and report what it would have done."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def add_to(verbs: Any) -> None:
         "replay",
         help="play recorded sessions through the guard",
         description=(
-            "Play recorded sessions through the guard as if it had been there: where it would have warned, blocked and "
-            "ended a run, and what that would have saved. Without --config the detectors are on, at their defaults. "
-            "With --compare two configurations stand side by side, with each run in which they differ."
+            "Play recorded sessions through the guard, and report where it would have warned, blocked calls and ended "
+            "runs, and what that would have saved. With --compare, show two configurations side by side, and each run "
+            "in which they differ."
         ),
     )
     add_sessions_to(parser)
-    add_config_to(parser, without="the defaults, switched on")
+    add_config_to(parser, default="the built-in defaults, with the detectors enabled")
     parser.add_argument(
         "--compare",
         metavar="FILE|PRESET",
-        help=f"a second configuration, or a preset ({', '.join(NUMBERS)}), to compare with",
+        help=f"compare with a second configuration file or preset ({', '.join(NUMBERS)})",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="write the report as JSON")
+    form.add_argument("--json", action="store_true", help="print the report as JSON")
     form.add_argument(
-        "--verdicts", action="store_true", help="write one JSON line for each call, result and compaction"
+        "--verdicts", action="store_true", help="print one JSON line for each call, result and compaction"
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play the files, and write the report."""
+    """Play the files and print the report."""
     if options.compare is not None:
         return _compare(options)
     config, agent = config_of(options)
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
     play_each(options, summary, play)
     if options.verdicts:
-        _tell_unread(summary)
+        _report_unread(summary)
     elif options.json or summary.files or not summary.failures:
         form_of(options).write(summary, sys.stdout)
     return exit_code(summary)
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     if options.verdicts:
-        fault = Fault("", "it does not go with `--verdicts`", hint="leave out one of them")
+        fault = Fault("", "it cannot be combined with `--verdicts`", hint="leave out one of them")
         raise ConfigError("--compare", [fault])
     comparison = Comparison(*sides_of(options))
     summary = comparison.summary
@@ -85,12 +85,12 @@ def _compare(options: argparse.Namespace) -> int:
     return exit_code(summary)
 
 
-def _tell_unread(summary: Summary) -> None:
+def _report_unread(summary: Summary) -> None:
     for file in summary.files:
         for line, what in file.problems[:1]:
-            many = "1 place was not read" if file.problem_count == 1 else f"{file.problem_count:,} places were not read"
-            first = f"the first is {file.unit} {line}: {what}"
-            print(f"wheelspin: {file.path}: {many}, {first}", file=sys.stderr)
+            places = "1 place" if file.problem_count == 1 else f"{file.problem_count:,} places"
+            first = f"the first at {file.unit} {line}: {what}"
+            print(f"wheelspin: {file.path}: {places} could not be read, {first}", file=sys.stderr)
 
 
 def _write_verdict(path: Path, replayed: ReplayedEvent) -> None:

@@ -1,4 +1,4 @@
-"""`wheelspin status` and `show`: what became of the runs that were guarded lately."""
+"""`wheelspin status` and `show`: list the guarded runs, and show the record of one."""
 
 from __future__ import annotations
 
@@ -16,27 +16,35 @@ from wheelspin.userfiles.paths import store_path
 
 __all__ = ["add_to"]
 
-_SHOWN = 20
+_MOST = 20
 _SHORT = 8
-"""Signs of an id that are shown, where they tell it from the others."""
+"""Number of characters of an id that are shown, if they are enough to distinguish it."""
 _FIELDS = (
     *("host", "session_id", "run_id", "agent_id", "updated", "calls", "warnings", "blocks", "code", "reason"),
     *("tool", "detector", "count", "threshold", "ended_at_call", "ended_at", "signatures", "allowed_by", "allowed_at"),
 )
-"""The fields of a record in the order in which a person reads them; those that are empty are left out."""
+"""The fields of a record in the order in which they are printed; empty ones are left out."""
 
 
 def add_to(verbs: Any) -> None:
     """Add both verbs to the parser."""
     status = verbs.add_parser(
-        "status", help="list the runs that were guarded lately, and why they were stopped", description=__doc__
+        "status",
+        help="list the most recent guarded runs, and why they were ended",
+        description="List the most recent guarded runs, with their warnings and blocked calls, and why they ended.",
     )
-    status.add_argument("--most", type=int, default=_SHOWN, metavar="N", help=f"how many (default: {_SHOWN})")
-    status.add_argument("--json", action="store_true", help="print them as JSON")
+    status.add_argument(
+        "--most", type=int, default=_MOST, metavar="N", help=f"maximum number of runs (default: {_MOST})"
+    )
+    status.add_argument("--json", action="store_true", help="print JSON")
     status.set_defaults(run=_status)
-    show = verbs.add_parser("show", help="print the record of one run", description="Print the record of one run.")
-    show.add_argument("run_id", metavar="RUN", help="the run's id, or its session's, or the beginning of one")
-    show.add_argument("--json", action="store_true", help="print it as JSON")
+    show = verbs.add_parser(
+        "show",
+        help="print the record of a run",
+        description="Print the record of a run: its counts, why it was ended, and which calls are blocked.",
+    )
+    show.add_argument("run_id", metavar="RUN", help="id of a run or session, or the beginning of one")
+    show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(run=_show)
 
 
@@ -47,7 +55,7 @@ def _status(options: argparse.Namespace) -> int:
         print()
         return 0
     if not runs:
-        print("no run was guarded yet: see `wheelspin install --help`")
+        print("no runs have been guarded yet; see `wheelspin install --help`")
         return 0
     shorts = _short(runs)
     rows = [
@@ -62,14 +70,14 @@ def _status(options: argparse.Namespace) -> int:
         )
         for run in runs
     ]
-    print_table(("host", "run", "newest call", "calls", "warned", "blocked", "ended by"), rows, ())
+    print_table(("agent", "run", "last call", "calls", "warned", "blocked", "ended by"), rows, ())
     return 0
 
 
 def _show(options: argparse.Namespace) -> int:
     found = runs_named(options.run_id)
     if not found:
-        hint = "`wheelspin status` lists those that are remembered"
+        hint = "`wheelspin status` lists the runs in the store"
         raise ConfigError(store_path(), [Fault("", f"there is no run {options.run_id!r}", hint=hint)])
     if options.json:
         json.dump([_as_dict(run) for run in found], sys.stdout, indent=2)
@@ -77,12 +85,12 @@ def _show(options: argparse.Namespace) -> int:
         return 0
     for run in found:
         fields = _as_dict(run)
-        rows = [(name.replace("_", " "), _shown(name, fields[name])) for name in _FIELDS if fields.get(name)]
+        rows = [(name.replace("_", " "), _printable(name, fields[name])) for name in _FIELDS if fields.get(name)]
         print_table(("run", _id(run)[:_SHORT]), rows, ())
     return 0
 
 
-def _shown(name: str, value: Any) -> str:
+def _printable(name: str, value: Any) -> str:
     if isinstance(value, list):
         return " ".join(value)
     return _time(value) if name.endswith("_at") else str(value)
@@ -109,13 +117,13 @@ def _id(run: StoredRun) -> str:
 
 
 def _short(runs: list[StoredRun]) -> dict[str, str]:
-    """Give so much of each id as a person types to mean it alone."""
+    """Return the shortest unique beginning of each id, but at least `_SHORT` characters."""
     ids = sorted({_id(run) for run in runs})
     return {
-        one: next(one[:size] for size in range(_SHORT, len(one) + _SHORT) if _is_alone(one[:size], one, ids))
+        one: next(one[:size] for size in range(_SHORT, len(one) + _SHORT) if _is_unique(one[:size], one, ids))
         for one in ids
     }
 
 
-def _is_alone(start: str, one: str, ids: list[str]) -> bool:
+def _is_unique(start: str, one: str, ids: list[str]) -> bool:
     return start == one or not any(other.startswith(start) for other in ids if other != one)

@@ -1,4 +1,4 @@
-"""`wheelspin tune`: recorded sessions under a grid of settings, and which one to take."""
+"""`wheelspin tune`: play recorded sessions with a grid of settings, and recommend one."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the parser."""
     parser = verbs.add_parser(
         "tune",
-        help="find the setting that fits your own sessions",
+        help="find the settings that fit your own sessions",
         description=(
-            "Play recorded sessions through a small grid of settings around the presets: what each would have done and "
-            "saved, the borderline runs on which they disagree, and which setting to take. Your own judgement of those "
-            "runs, in the file of --label, decides."
+            "Play recorded sessions with a small grid of settings around the presets. Report what each would have done "
+            "and saved, list the borderline runs on which they disagree, and recommend a setting. Your own labels for "
+            "those runs, in the file given with --label, decide the recommendation."
         ),
     )
     add_sessions_to(parser)
@@ -33,12 +33,14 @@ def add_to(verbs: Any) -> None:
         type=Path,
         metavar="FILE",
         help=(
-            'your judgement, {"<run id>": "loop" or "ok"}; the borderline runs that it lacks are added as null, and a '
-            f"file that is not there is written; without it, {_LABELS} if that is there"
+            'file with your labels, {"<run id>": "loop" or "ok"}; missing borderline runs are added as null, and a '
+            f"missing file is created (default: {_LABELS}, if it exists)"
         ),
     )
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the recommended setting as a configuration")
-    parser.add_argument("--json", action="store_true", help="write the report as JSON")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the recommended setting to a new configuration file"
+    )
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.set_defaults(run=_run)
 
 
@@ -56,9 +58,9 @@ def _run(options: argparse.Namespace) -> int:
     code = exit_code(summary)
     if options.write is not None:
         if choice is None:
-            hint = "name sessions in which tools are called"
+            hint = "use sessions that contain tool calls"
             raise ConfigError(
-                str(options.write), [Fault("", "it is not written: there is no run to tune on", hint=hint)]
+                str(options.write), [Fault("", "it was not written, because there are no runs to tune on", hint=hint)]
             )
         tuning.save(choice, options.write)
         if not options.json:

@@ -57,5 +57,5 @@ def write_launcher() -> Path:
     text = _LAUNCHER.format(paths=sorted(folders))
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        write(Change(path, before, text, keeps=False))
+        write(Change(path, before, text, keeps_backup=False))
     return path

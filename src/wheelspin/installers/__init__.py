@@ -1,4 +1,4 @@
-"""The installers: one file, one host."""
+"""The installers: one file per command-line agent."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["installer_for", "installers"]
 
 
 def installer_for(host: str) -> Installer:
-    """Give the installer of a host that has a hook."""
+    """Return the installer of a command-line agent, by a name in `HOOKS`."""
     found: Installer = import_module(f"wheelspin.installers.{HOOKS[host]}").INSTALLER
     return found
 
 
 def installers() -> list[Installer]:
-    """Give the installers of all hosts."""
+    """Return the installers of all command-line agents."""
     return [installer_for(host) for host in HOOKS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wheelspin.installers.base import Entry, Installer
+from wheelspin.installers.base import Entry, Installer, Scope
 
 __all__ = ["INSTALLER"]
 
@@ -23,15 +23,15 @@ class ClaudeCode(Installer):
     home = ".claude"
     program = "claude"
 
-    def settings(self, scope: str) -> Path:
-        """Give the settings file; `CLAUDE_CONFIG_DIR` moves the user's."""
-        if scope == "project":
+    def settings(self, scope: Scope) -> Path:
+        """Return the path of the settings; `CLAUDE_CONFIG_DIR` moves the user's."""
+        if scope is Scope.PROJECT:
             return Path(".claude") / "settings.json"
         folder = os.environ.get("CLAUDE_CONFIG_DIR")
         return (Path(folder) if folder else Path.home() / ".claude") / "settings.json"
 
     def entries(self, command: str) -> list[Entry]:
-        """Give one hook for each event."""
+        """Return one hook per event."""
         hook = {"type": "command", "command": command, "timeout": _SECONDS}
         return [Entry(("hooks", event), {"hooks": [hook]}) for event in _EVENTS]
 

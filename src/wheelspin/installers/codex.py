@@ -1,8 +1,8 @@
 """
 Codex's hooks: `~/.codex/hooks.json`, or `.codex/hooks.json` in a project.
 
-Codex runs a hook only once the user has trusted it, and those of a project only in one that the user trusts. It keeps
-both in the user's `config.toml`: under the place of a hook a digest of its event and its command.
+Codex runs a hook only after the user has trusted it, and the hooks of a project only if the user trusts the project
+too. It stores both in the user's `config.toml`: for each hook, a digest of its event and command, under its position.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wheelspin.hooks.launcher import command_for
-from wheelspin.installers.base import Entry, Installer
+from wheelspin.installers.base import Entry, Installer, Scope
 
 __all__ = ["INSTALLER"]
 
@@ -26,10 +26,10 @@ _EVENTS = {
     "PostCompact": "post_compact",
     "UserPromptSubmit": "user_prompt_submit",
 }
-"""The events, and what each is called where trust is kept."""
+"""The events, and the name of each in the record of trust."""
 _SECONDS = 10
 _TO_TRUST = (
-    "Codex skips a hook that you have not trusted, and `codex exec` does so without a word: start `codex` and choose "
+    "Codex skips a hook until you trust it, and `codex exec` does so silently: start `codex` and choose "
     '"Trust all and continue", or type `/hooks` there'
 )
 _IN_A_PROJECT = "Codex reads `.codex/hooks.json` only in a project that it trusts"
@@ -45,26 +45,26 @@ class Codex(Installer):
     home = ".codex"
     program = "codex"
 
-    def settings(self, scope: str) -> Path:
-        """Give the file with the hooks; `CODEX_HOME` moves the user's."""
-        return (Path(".codex") if scope == "project" else _home()) / "hooks.json"
+    def settings(self, scope: Scope) -> Path:
+        """Return the path of the hooks; `CODEX_HOME` moves the user's."""
+        return (Path(".codex") if scope is Scope.PROJECT else _home()) / "hooks.json"
 
     def entries(self, command: str) -> list[Entry]:
-        """Give one hook for each event."""
+        """Return one hook per event."""
         return [Entry(("hooks", event), _group(command)) for event in _EVENTS]
 
-    def notes(self, scope: str) -> list[str]:
-        """Tell how to trust the hook, where that is still to be done."""
+    def notes(self, scope: Scope) -> list[str]:
+        """Return how to trust the hook, if that has not been done yet."""
         config = _read_toml(_home() / "config.toml")
         notes = [] if self._are_trusted(scope, config) else [_TO_TRUST]
-        return [*notes, _IN_A_PROJECT] if scope == "project" and not _is_project_trusted(config) else notes
+        return [*notes, _IN_A_PROJECT] if scope is Scope.PROJECT and not _is_project_trusted(config) else notes
 
-    def is_trusted(self, scope: str) -> bool:
-        """Tell whether Codex runs all the hooks as they are in the file of a scope."""
+    def is_trusted(self, scope: Scope) -> bool:
+        """Return whether Codex runs all the hooks in the file of a scope."""
         config = _read_toml(_home() / "config.toml")
-        return self._are_trusted(scope, config) and (scope != "project" or _is_project_trusted(config))
+        return self._are_trusted(scope, config) and (scope is not Scope.PROJECT or _is_project_trusted(config))
 
-    def _are_trusted(self, scope: str, config: object) -> bool:
+    def _are_trusted(self, scope: Scope, config: object) -> bool:
         path = self.settings(scope)
         hooks = _table(_read_json(path), "hooks")
         states = _table(_table(config, "hooks"), "state")
@@ -78,7 +78,7 @@ def _home() -> Path:
 
 
 def _is_project_trusted(config: object) -> bool:
-    """Tell whether the user trusts this folder, or the repository that it is in."""
+    """Return whether the user trusts this folder, or the repository that contains it."""
     here = Path.cwd()
     repository = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
     projects = _table(config, "projects")
@@ -90,7 +90,7 @@ def _group(command: str) -> dict[str, Any]:
 
 
 def _is_trusted(path: Path, event: str, groups: object, states: dict[str, Any], command: str) -> bool:
-    """Tell whether a hook is in the file, switched on, and trusted under its place in it."""
+    """Return whether a hook is in the file, enabled, and trusted at its position."""
     wanted = _group(command)
     if not isinstance(groups, list) or wanted not in groups:
         return False
@@ -101,7 +101,7 @@ def _is_trusted(path: Path, event: str, groups: object, states: dict[str, Any], 
 
 
 def _digest(event: str, command: str) -> str:
-    """Give the digest by which Codex knows a hook again."""
+    """Return the digest by which Codex recognises a hook."""
     hook = {"type": "command", "command": command, "timeout": _SECONDS, "async": False}
     text = json.dumps({"event_name": event, "hooks": [hook]}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from wheelspin.installers.base import Installer
+from wheelspin.installers.base import Installer, Scope
 
 __all__ = ["INSTALLER"]
 
@@ -23,22 +23,22 @@ class OpenCode(Installer):
     home = ".config/opencode"
     program = "opencode"
 
-    def settings(self, scope: str) -> Path:
-        """Give the plugin's file; `XDG_CONFIG_HOME` moves the user's."""
-        if scope == "project":
+    def settings(self, scope: Scope) -> Path:
+        """Return the path of the plugin; `XDG_CONFIG_HOME` moves the user's."""
+        if scope is Scope.PROJECT:
             return Path(".opencode") / "plugin" / "wheelspin.js"
         folder = os.environ.get("XDG_CONFIG_HOME")
         return (Path(folder) if folder else Path.home() / ".config") / "opencode" / "plugin" / "wheelspin.js"
 
     def file(self, command: list[str]) -> str:
-        """Give the plugin, with the command that it starts."""
+        """Return the text of the plugin, with the command that it starts."""
         words = json.dumps(command, ensure_ascii=False)
         return _PLUGIN.read_text(encoding="utf-8").replace("= COMMAND", f"= {words}")
 
-    def notes(self, scope: str) -> list[str]:
-        """Tell what opencode does with any plugin."""
+    def notes(self, scope: Scope) -> list[str]:
+        """Return what opencode does before it loads any plugin."""
         package = "its own package `@opencode-ai/plugin` from the npm registry"
-        return [f"before opencode loads plugins it fetches {package}; where it cannot, each start waits for that"]
+        return [f"before opencode loads plugins, it fetches {package}; offline, every start waits for that to fail"]
 
 
 INSTALLER = OpenCode()

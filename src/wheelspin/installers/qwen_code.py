@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wheelspin.installers.base import Entry, Installer
+from wheelspin.installers.base import Entry, Installer, Scope
 
 __all__ = ["INSTALLER"]
 
 _EVENTS = ("PreToolUse", "PostToolBatch", "PostCompact", "UserPromptSubmit")
 _MILLISECONDS = 10_000
-"""Qwen Code reads a timeout of a thousand or more as milliseconds, and older versions read every one so."""
+"""Qwen Code reads a timeout of 1000 or more as milliseconds; older versions read every timeout so."""
 
 
 class QwenCode(Installer):
@@ -24,23 +24,23 @@ class QwenCode(Installer):
     home = ".qwen"
     program = "qwen"
 
-    def settings(self, scope: str) -> Path:
-        """Give the settings file; `QWEN_HOME` moves the user's."""
-        if scope == "project":
+    def settings(self, scope: Scope) -> Path:
+        """Return the path of the settings; `QWEN_HOME` moves the user's."""
+        if scope is Scope.PROJECT:
             return Path(".qwen") / "settings.json"
         folder = os.environ.get("QWEN_HOME")
         return (Path(folder) if folder else Path.home() / ".qwen") / "settings.json"
 
     def entries(self, command: str) -> list[Entry]:
-        """Give one hook for each event."""
+        """Return one hook per event."""
         hook = {"name": "wheelspin", "type": "command", "command": command, "timeout": _MILLISECONDS}
         return [Entry(("hooks", event), {"hooks": [hook]}) for event in _EVENTS]
 
-    def notes(self, scope: str) -> list[str]:
-        """Tell when a project's hooks run."""
-        if scope == "user":
+    def notes(self, scope: Scope) -> list[str]:
+        """Return when the agent runs the hooks of a project."""
+        if scope is Scope.USER:
             return []
-        return ["Where folder trust is on, Qwen Code runs a project's hooks only in a folder that it trusts."]
+        return ["if folder trust is enabled, Qwen Code runs a project's hooks only in a trusted folder"]
 
 
 INSTALLER = QwenCode()

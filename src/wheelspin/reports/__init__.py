@@ -1,4 +1,4 @@
-"""The forms of report, by the name that the command line gives them; each writes what was found in its own way."""
+"""The forms of report: text for the terminal, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["Form", "form_named"]
 
 
 class Form(Protocol):
-    """One form of report."""
+    """A form of report."""
 
     def write(self, summary: Summary, out: TextIO) -> None:
-        """Write what a replay found."""
+        """Write the report of a replay."""
 
     def write_comparison(self, comparison: Comparison, out: TextIO) -> None:
-        """Write what two configurations would have made of the same sessions."""
+        """Write what two configurations would have done in the same sessions."""
 
     def write_tuning(self, tuning: Tuning, choice: Recommendation | None, out: TextIO) -> None:
-        """Write what each setting would have made of the sessions, and which one to take."""
+        """Write what each setting would have done in the sessions, and which one is recommended."""
 
 
 def form_named(name: str) -> Form:
-    """Give a form of report: `terminal` or `plain_json`; only the one that is asked for is loaded."""
+    """Return a form of report, `terminal` or `plain_json`; only that one is imported."""
     match name:
         case "plain_json":
             from wheelspin.reports import plain_json

@@ -1,4 +1,4 @@
-"""What was found as one JSON document, for programs; keys in camel case, as in the configuration."""
+"""Reports as one JSON document, for programs. Keys are in camel case, as in the configuration."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _WORDS = {Action.ALLOW: "quiet", Action.WARN: "warned", Action.BLOCK: "stopped"}
 
 
 def write(summary: Summary, out: TextIO) -> None:
-    """Write what a replay found."""
+    """Write the report of a replay."""
     files = {"files": [_file(file) for file in summary.files]}
     _dump(files | _read(summary) | {"totals": _camel(asdict(summary.totals()))}, out)
 
 
 def write_comparison(comparison: Comparison, out: TextIO) -> None:
-    """Write what two configurations would have made of the same sessions."""
+    """Write what two configurations would have done in the same sessions."""
     document = {
         "configurations": [side.name for side in comparison.sides],
         "totals": [_camel(asdict(totals)) for totals in comparison.totals],
@@ -34,7 +34,7 @@ def write_comparison(comparison: Comparison, out: TextIO) -> None:
 
 
 def write_tuning(tuning: Tuning, choice: Recommendation | None, out: TextIO) -> None:
-    """Write what each setting would have made of the sessions, and which one to take."""
+    """Write what each setting would have done in the sessions, and which one is recommended."""
     labels = tuning.labels
     document = {
         "settings": [_trial(trial) for trial in tuning.trials],
@@ -60,7 +60,7 @@ def _dump(document: dict[str, Any], out: TextIO) -> None:
 
 
 def _read(summary: Summary) -> dict[str, Any]:
-    """Give what became of the files, apart from what was found in them."""
+    """Return the files that were not read, and the notices about the configuration."""
     return {
         "failures": summary.failures,
         "skippedFiles": [str(path) for path in summary.skipped_files],

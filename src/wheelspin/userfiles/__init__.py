@@ -1,1 +1,1 @@
-"""The user's files on disk: where they are, and how they are changed without harm."""
+"""The user's files on disk: where they are, and how to change them safely."""

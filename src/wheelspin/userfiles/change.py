@@ -1,7 +1,7 @@
 """
-A change of one of the user's files: it can be shown before it is made.
+A change to one of the user's files, which can be shown before it is made.
 
-What is written goes beside the file first and takes its place in one step, and a copy of what was there is kept.
+The new content is written to a temporary file that replaces the old one in one step, and a backup is kept.
 """
 
 from __future__ import annotations
@@ -19,17 +19,24 @@ __all__ = ["Change", "write"]
 
 
 class Change(NamedTuple):
-    """What becomes of a file; one that is left empty goes."""
+    """
+    A change to a file.
+
+    Attributes:
+        path: The file.
+        before: Its present content; empty if it does not exist.
+        after: Its new content; if this is empty, the file is deleted.
+        keeps_backup: Whether to keep a copy of the present content, which is the user's and not Wheelspin's own.
+    """
 
     path: Path
     before: str
     after: str
-    keeps: bool = True
-    """Whether a copy of what was there is kept: it is the user's, and not a file of ours."""
+    keeps_backup: bool = True
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff; empty where nothing changes."""
+        """The change as a unified diff; empty if nothing changes."""
         lines = difflib.unified_diff(
             self.before.splitlines(keepends=True),
             self.after.splitlines(keepends=True),
@@ -44,37 +51,37 @@ def write(change: Change) -> Path | None:
     Write a change.
 
     Returns:
-        The copy of what was there; `None` where there was nothing.
+        The path of the backup; `None` if there is none.
 
     Raises:
-        ConfigError: It cannot be written, or is another one than the change was made for; what is there is untouched.
+        ConfigError: The file cannot be written, or has changed since it was read; it is left untouched.
     """
     path = change.path.resolve()
     backup = None
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        is_there = path.exists()
-        if is_there and path.read_bytes() != change.before.encode():
-            raise _told(change, "it was changed meanwhile", "nothing was written: try again")
-        if is_there and change.keeps:
+        exists = path.exists()
+        if exists and path.read_bytes() != change.before.encode():
+            raise _error(change, "it was changed in the meantime", "nothing was written: try again")
+        if exists and change.keeps_backup:
             backup = path.with_name(f"{path.name}.before-wheelspin-{time.strftime('%Y%m%d-%H%M%S')}")
             shutil.copy2(path, backup)
         if not change.after:
             path.unlink(missing_ok=True)
             return backup
-        if is_there:
-            beside.touch(0o600)
-        beside.write_bytes(change.after.encode())
-        if is_there:
-            beside.chmod(path.stat().st_mode)
-        beside.replace(path)
+        if exists:
+            temporary.touch(0o600)
+        temporary.write_bytes(change.after.encode())
+        if exists:
+            temporary.chmod(path.stat().st_mode)
+        temporary.replace(path)
     except OSError as problem:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         why = problem.strerror or str(problem)
-        raise _told(change, f"it cannot be written ({why})", "mend its rights, and try again") from None
+        raise _error(change, f"it cannot be written ({why})", "fix that, then try again") from None
     return backup
 
 
-def _told(change: Change, what: str, step: str) -> ConfigError:
+def _error(change: Change, what: str, step: str) -> ConfigError:
     return ConfigError(str(change.path), [Fault("", what, hint=step)])

@@ -1,8 +1,8 @@
 """
-Change single places of a JSON text, and leave every other byte as it is: settings files belong to the user.
+Edits of single places in a JSON text that leave every other byte as it is, because settings files belong to the user.
 
-The text may have comments (`//`, `/* */`) and commas at the end, as many hosts allow. What is inserted takes over the
-indentation that it finds; on a line of its own it goes where the file has lines.
+The text may have comments (`//`, `/* */`) and trailing commas, as many agents allow. Inserted text follows the
+indentation of the file, on lines of its own if the file has them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _INDENT = "  "
 
 
 class JsonEditError(ValueError):
-    """A text is no JSON, or has something else where a list or an object is expected."""
+    """A text is not valid JSON, or has another type where a list or an object is expected."""
 
 
 class _Node(NamedTuple):
-    """A value in a text."""
+    """The position of a value in a text."""
 
     kind: str
     start: int
@@ -34,20 +34,20 @@ class _Node(NamedTuple):
     keys: tuple[str, ...]
     parts: tuple[_Node, ...]
     starts: tuple[int, ...]
-    """Where each member begins: at its key, or at the item itself."""
+    """Start of each member: of its key in an object, of the item in a list."""
 
 
 def with_item(text: str, path: Sequence[str], item: Any) -> str:
     """
-    Give a text with an item appended to a list; the list, and the objects on the way to it, are made where missing.
+    Return a text with an item appended to a list. A missing list, and missing objects around it, are created.
 
     Args:
-        text: A JSON text; an empty one is an empty object.
+        text: A JSON text; an empty text stands for an empty object.
         path: The keys that lead to the list.
-        item: The item.
+        item: The item, as a JSON value.
 
     Raises:
-        JsonEditError: The text is no JSON, or has no object or list where the path leads.
+        JsonEditError: The text is not valid JSON, or has no object or list where the path leads.
 
     Example:
         >>> with_item('{"a": 1}', ["hooks", "Pre"], {"x": 2})
@@ -58,7 +58,7 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
     node = _read(text)
     for depth, key in enumerate(path):
         if node.kind != "object":
-            raise JsonEditError(f"`{'.'.join(path[:depth]) or 'the file'}` is no object")
+            raise JsonEditError(f"{_name(path[:depth])} is not an object")
         if key not in node.keys:
             value: Any = [item]
             for missing in reversed(path[depth + 1 :]):
@@ -66,21 +66,21 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
             return _insert(text, node, depth, key, value)
         node = node.parts[len(node.keys) - 1 - node.keys[::-1].index(key)]
     if node.kind != "array":
-        raise JsonEditError(f"`{'.'.join(path)}` is no list")
+        raise JsonEditError(f"{_name(path)} is not a list")
     return _insert(text, node, len(path), None, item)
 
 
 def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool]) -> str:
     """
-    Give a text without some items of a list; a list that is empty then goes with its key, and so do empty objects.
+    Return a text without some items of a list. A list that becomes empty is removed with its key, as are empty objects.
 
     Args:
         text: A JSON text.
-        path: The keys that lead to the list; where it is not there, nothing is changed.
-        is_meant: Tells of an item whether it is to go.
+        path: The keys that lead to the list; if there is no such list, nothing changes.
+        is_meant: Returns whether to remove an item.
 
     Raises:
-        JsonEditError: The text is no JSON.
+        JsonEditError: The text is not valid JSON.
 
     Example:
         >>> without_items('{"a": 1, "hooks": {"Pre": [7]}}', ["hooks", "Pre"], lambda item: item == 7)
@@ -104,8 +104,12 @@ def without_items(text: str, path: Sequence[str], is_meant: Callable[[Any], bool
     return text
 
 
+def _name(path: Sequence[str]) -> str:
+    return f"`{'.'.join(path)}`" if path else "the file"
+
+
 def _cut(text: str, nodes: list[_Node], path: Sequence[str], place: int) -> str:
-    """Cut an item, or the outermost member that holds nothing else; what was inserted goes without a trace."""
+    """Remove an item, or the outermost member that contains nothing else, along with its comma and line."""
     depth = len(nodes) - 1
     while depth and len(nodes[depth].parts) == 1:
         depth -= 1
@@ -127,7 +131,7 @@ def _cut(text: str, nodes: list[_Node], path: Sequence[str], place: int) -> str:
 
 
 def _line(text: str, start: int) -> int | None:
-    """Give where the line ends before a member that begins a line; `None` where it begins none."""
+    """Return the end of the line before a member; `None` if the member is not the first on its line."""
     line = text.rfind("\n", 0, start)
     if line < 0 or text[line:start].strip():
         return None
@@ -135,7 +139,7 @@ def _line(text: str, start: int) -> int | None:
 
 
 def _insert(text: str, node: _Node, depth: int, key: str | None, value: Any) -> str:
-    """Write a member at the end of an object or a list; lines end as they do in the text."""
+    """Insert a member at the end of an object or a list, with the line endings of the text."""
     end_of_line = "\r\n" if "\r\n" in text else "\n"
     head = "" if key is None else f"{json.dumps(key)}: "
     if not node.parts:
@@ -161,13 +165,13 @@ def _insert(text: str, node: _Node, depth: int, key: str | None, value: Any) -> 
 
 
 def _written(head: str, value: Any, before: str, step: str) -> str:
-    """Write a member on lines of its own, which begin with `before`, and go in by `step`."""
+    """Return a member on lines of its own that begin with `before` and are indented by `step`."""
     text = json.dumps(value, indent=step, ensure_ascii=False).replace("\n", "\n" + before)
     return f"\n{before}{head}{text}"
 
 
 def _value(text: str) -> Any:
-    """Decode a value; one with comments in it is none of ours."""
+    """Decode a value; return `None` for one with comments, which Wheelspin never writes."""
     try:
         return json.loads(text)
     except ValueError:
@@ -178,7 +182,7 @@ def _read(text: str) -> _Node:
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _node(text, start)
     if _skip(text, node.end) != len(text):
-        raise JsonEditError("there is more than one value in it")
+        raise JsonEditError("it has more than one JSON value")
     return node
 
 
@@ -193,7 +197,7 @@ def _node(text: str, start: int) -> _Node:
         return _holder(text, start, sign)
     match = _STRING.match(text, start) if sign == '"' else _SCALAR.match(text, start)
     if match is None:
-        raise JsonEditError(f"it is no JSON at place {start + 1}")
+        raise JsonEditError(f"it is not valid JSON at character {start + 1}")
     return _Node("string" if sign == '"' else "scalar", start, match.end(), (), (), ())
 
 
@@ -210,7 +214,7 @@ def _holder(text: str, start: int, sign: str) -> _Node:
             key = _STRING.match(text, place)
             colon = _skip(text, key.end()) if key else place
             if key is None or text[colon : colon + 1] != ":":
-                raise JsonEditError(f"it is no JSON at place {place + 1}")
+                raise JsonEditError(f"it is not valid JSON at character {place + 1}")
             keys.append(json.loads(key.group()))
             place = _skip(text, colon + 1)
         parts.append(_node(text, place))
@@ -218,6 +222,6 @@ def _holder(text: str, start: int, sign: str) -> _Node:
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)
         elif text[place : place + 1] != end_sign:
-            raise JsonEditError(f"it is no JSON at place {place + 1}")
+            raise JsonEditError(f"it is not valid JSON at character {place + 1}")
     kind = "object" if sign == "{" else "array"
     return _Node(kind, start, place + 1, tuple(keys), tuple(parts), tuple(starts))

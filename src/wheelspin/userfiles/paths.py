@@ -1,4 +1,4 @@
-"""Where Wheelspin keeps its files on the user's machine (XDG base directories), and how the user moves them."""
+"""Where Wheelspin keeps its files on the user's machine (XDG base directories), and which variables move them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ def _folder(variable: str, default: str) -> str:
 
 
 def state_folder() -> str:
-    """Give the folder of what is remembered between processes: `$XDG_STATE_HOME/wheelspin`."""
+    """Return the folder of state kept between processes: `$XDG_STATE_HOME/wheelspin`."""
     return _folder("XDG_STATE_HOME", os.path.join(".local", "state"))
 
 
 def store_path() -> str:
-    """Give the file of the store; `WHEELSPIN_STORE` overrides it."""
+    """Return the address of the store, a file by default; `WHEELSPIN_STORE` overrides it."""
     return os.environ.get("WHEELSPIN_STORE") or os.path.join(state_folder(), "sessions.db")
 
 
 def log_path() -> str:
-    """Give the file to which hooks write what went wrong."""
+    """Return the path of the file where hooks log what went wrong."""
     return os.path.join(state_folder(), "hooks.log")
 
 
 def config_path() -> str:
-    """Give the user's configuration: `$XDG_CONFIG_HOME/wheelspin/config.json5`; `WHEELSPIN_CONFIG` overrides it."""
+    """Return the path of the user's configuration: `$XDG_CONFIG_HOME/wheelspin/config.json5`, or `WHEELSPIN_CONFIG`."""
     given = os.environ.get("WHEELSPIN_CONFIG")
     return given or os.path.join(_folder("XDG_CONFIG_HOME", ".config"), "config.json5")

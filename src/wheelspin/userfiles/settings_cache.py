@@ -1,8 +1,8 @@
 """
-What makes a hook process start quickly: settings that were read and checked before.
+A cache of the user's settings, so that a hook process starts quickly.
 
-The user's configuration is JSON5 and is checked with care, which takes ten times as long as a hook may. What comes of
-it is kept beside the store, and is used for as long as the file stays as it was.
+Reading and checking the user's JSON5 configuration takes ten times as long as a hook may take. The result is cached
+beside the store, and used until the file changes.
 """
 
 from __future__ import annotations
@@ -24,28 +24,30 @@ _VERSION = 2
 
 def settings_for(host: str, preset: str) -> Settings:
     """
-    Give what holds for a host: an installed hook is switched on, unless the user's configuration says otherwise.
+    Return the settings of a command-line agent.
+
+    An installed hook is enabled unless the user's configuration disables it.
 
     Args:
-        host: The host's name, which is the agent whose block holds.
-        preset: The preset that holds where the configuration names none.
+        host: Name of the agent, and the id of its block in the configuration.
+        preset: Preset used if the configuration names none.
 
     Raises:
         ConfigError: The configuration cannot be read, or has faults.
     """
     path = config_path()
     stamp = _stamp(path)
-    given = {} if stamp is None else _kept(host, path, stamp)
+    given = {} if stamp is None else _cached(host, path, stamp)
     if given is None:
         from wheelspin.config import load_config
 
         given = load_config(path).given(host)
-        _keep(host, path, stamp, given)
+        _cache(host, path, stamp, given)
     return settings_from({"enabled": True, "preset": preset, **given})
 
 
 def _stamp(path: str) -> list[int] | None:
-    """Give what changes when a file does; `None` where there is none."""
+    """Return values that change when a file does; `None` if the file does not exist."""
     try:
         status = os.stat(path)
     except OSError:
@@ -53,35 +55,35 @@ def _stamp(path: str) -> list[int] | None:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def _place(host: str) -> str:
+def _cache_path(host: str) -> str:
     return os.path.join(state_folder(), f"settings-{host}.json")
 
 
-def _kept(host: str, path: str, stamp: list[int]) -> dict[str, Any] | None:
-    """Give what was kept of a configuration that is still as it was."""
+def _cached(host: str, path: str, stamp: list[int]) -> dict[str, Any] | None:
+    """Return the cached settings of a configuration that has not changed; `None` if there are none."""
     try:
-        with open(_place(host), "rb") as file:
-            kept = json.loads(file.read())
+        with open(_cache_path(host), "rb") as file:
+            cached = json.loads(file.read())
     except (OSError, ValueError):
         return None
-    if not isinstance(kept, dict) or [kept.get("version"), kept.get("path"), kept.get("stamp")] != [
+    if not isinstance(cached, dict) or [cached.get("version"), cached.get("path"), cached.get("stamp")] != [
         _VERSION,
         path,
         stamp,
     ]:
         return None
-    given = kept.get("given")
+    given = cached.get("given")
     return given if isinstance(given, dict) else None
 
 
-def _keep(host: str, path: str, stamp: list[int] | None, given: dict[str, Any]) -> None:
-    """Keep what came of a configuration; where that cannot be, it is read again with the next call."""
-    place = _place(host)
-    beside = f"{place}.{os.getpid()}"
+def _cache(host: str, path: str, stamp: list[int] | None, given: dict[str, Any]) -> None:
+    """Cache the settings of a configuration; if that fails, the next call reads the configuration again."""
+    target = _cache_path(host)
+    temporary = f"{target}.{os.getpid()}"
     try:
-        os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-        with open(beside, "w", encoding="utf-8") as file:
+        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+        with open(temporary, "w", encoding="utf-8") as file:
             json.dump({"version": _VERSION, "path": path, "stamp": stamp, "given": given}, file)
-        os.replace(beside, place)
+        os.replace(temporary, target)
     except OSError:
         return

@@ -1,4 +1,4 @@
-"""What was found, for people, in the terminal."""
+"""Reports as text for the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two configurations side by side: the sums of both, and each run in which they differ."""
+"""The report of a comparison: the totals of both configurations, and each run in which they differ."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from wheelspin.reports.terminal._lines import (
 
 __all__ = ["write_comparison"]
 
-_TALLIED = ("runs", "warned", "blocked", "ended", "calls saved", "tokens saved")
+_COUNTERS = ("runs", "warned", "blocked", "ended", "calls saved", "tokens saved")
 
 
 def write_comparison(comparison: Comparison, out: TextIO) -> None:
-    """Write the sums of both configurations, and each run in which they differ."""
+    """Write the totals of both configurations, and each run in which they differ."""
     console = console_on(out)
     print_unread(console, comparison.summary)
     names = [side.name for side in comparison.sides]
-    columns = [_tallied(totals) for totals in comparison.totals]
-    heads, *lines = aligned([("", *names), *zip(_TALLIED, *columns, strict=False)], numbers_from=1)
+    columns = [_counts(totals) for totals in comparison.totals]
+    heads, *lines = aligned([("", *names), *zip(_COUNTERS, *columns, strict=False)], numbers_from=1)
     console.print(f"[bold]{escape(heads)}[/bold]")
     for line in lines:
         console.print(escape(line))
@@ -46,27 +46,27 @@ def write_comparison(comparison: Comparison, out: TextIO) -> None:
     runs = max(totals.runs for totals in comparison.totals)
     files = counted(len(comparison.summary.files), "file")
     if comparison.differences:
-        said = f"they differ in {counted(len(comparison.differences), 'run')}"
+        result = f"they differ in {counted(len(comparison.differences), 'run')}"
     else:
-        said = "nothing differs: both would have done the same"
-    console.print(f"[bold]{files}, {counted(runs, 'run')}[/bold]: {said}")
+        result = "no differences"
+    console.print(f"[bold]{files}, {counted(runs, 'run')}[/bold]: {result}")
 
 
-def _tallied(totals: Totals) -> list[str]:
-    """Give the sums in the order of their names; tokens where any are known."""
+def _counts(totals: Totals) -> list[str]:
+    """Return the totals in the order of `_COUNTERS`, with saved tokens only if any tokens are known."""
     counts = [totals.runs, totals.warned_runs, totals.blocked_runs, totals.ended_runs, totals.saved_calls]
     counts += [totals.saved_tokens] * bool(totals.tokens)
     return [f"{count:,}" for count in counts]
 
 
 def _difference(console: Console, difference: Difference, names: list[str]) -> None:
-    """Write the first thing that one side would have done and the other not."""
+    """Write the first action that only one side would have taken."""
     unit = difference.unit
     console.print(f"  run {where(difference.left, unit)}: {counted(difference.left.calls, 'call')}")
     runs = difference.left, difference.right
     rows = aligned(cells(seen, unit) if seen else ("",) * 4 for seen in difference.first_difference)
     width = max(map(len, names))
     for name, run, seen, row in zip(names, runs, difference.first_difference, rows, strict=True):
-        nothing = "nothing more" if run.interventions else "nothing"
+        nothing = "no further action" if run.interventions else "no action"
         did = f"{styled(seen.action)}  {escape(row)}" if seen else nothing
         console.print(f"    {escape(name.ljust(width))}  {did}")

@@ -1,4 +1,4 @@
-"""What the reports in the terminal share: lines, columns, and what is said of files."""
+"""What the reports in the terminal share: columns, words for runs and counts, and notes on files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = [
 ]
 
 STYLES = {Action.WARN: "yellow", Action.BLOCK: "red", Action.ABORT: "bold red"}
-"""What an action looks like on the terminal."""
+"""The rich style of each action."""
 _PROBLEMS_SHOWN = 5
 
 
 def console_on(out: TextIO) -> Console:
-    """Give the terminal, or a file that stands for it."""
+    """Return a console that writes to the terminal or a file."""
     return Console(file=out, highlight=False, soft_wrap=True)
 
 
 def print_unread(console: Console, summary: Summary) -> None:
-    """Write what is to be said of files, where nothing else of them is told."""
+    """Write the notices and unreadable places of all files, for reports that do not list the files."""
     for file in summary.files:
         if file.notices or file.problem_count:
             console.print(f"[bold]{escape(str(file.path))}[/bold]  {file.format}")
@@ -46,23 +46,23 @@ def print_unread(console: Console, summary: Summary) -> None:
 
 
 def print_unread_in(console: Console, file: FileReport) -> None:
-    """Write what is to be said of a file, and what of it was not read."""
+    """Write the notices and unreadable places of a file."""
     for notice in file.notices:
         console.print(f"  note: {escape(notice)}")
     for problem in file.problems[:_PROBLEMS_SHOWN]:
         console.print(f"  [yellow]not read[/yellow] {file.unit} {problem.line}: {escape(problem.what)}")
     if file.problem_count > _PROBLEMS_SHOWN:
-        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN:,} {file.unit}s more")
+        console.print(f"  [yellow]not read[/yellow] {file.problem_count - _PROBLEMS_SHOWN:,} more {file.unit}s")
 
 
 def print_notes(console: Console, summary: Summary) -> None:
-    """Write what the user should know, and what was not read."""
+    """Write the notices about the configuration, and how much was not read."""
     for notice in summary.notices:
         console.print(f"note: {escape(notice)}")
     if summary.skipped_files:
         count = counted(len(summary.skipped_files), "file")
         console.print(
-            f"passed over {count} that {'is no session' if len(summary.skipped_files) == 1 else 'are no sessions'}"
+            f"skipped {count} that {'is not a session' if len(summary.skipped_files) == 1 else 'are not sessions'}"
         )
     problems = sum(file.problem_count for file in summary.files)
     unread = [counted(len(summary.failures), "file")] if summary.failures else []
@@ -72,14 +72,14 @@ def print_notes(console: Console, summary: Summary) -> None:
 
 
 def where(run: RunReport, unit: str) -> str:
-    """Give which run it is and where it begins, as markup."""
+    """Return which run it is and where it begins, as markup."""
     whose = f" of agent {run.agent}" if run.agent not in {None, "main"} else ""
     session = f" in session {run.session}" if run.session else ""
     return escape(f"{run.run}{whose}{session}, from {unit} {run.line}")
 
 
 def cells(intervention: Intervention, unit: str) -> tuple[str, ...]:
-    """Give an intervention in columns: its call, its unit, its tool, what was seen."""
+    """Return a intervention as columns: its call, line, tool and finding."""
     more = f" and {intervention.times - 1} more" if intervention.times > 1 else ""
     return (
         f"call {intervention.call}{more}",
@@ -90,12 +90,12 @@ def cells(intervention: Intervention, unit: str) -> tuple[str, ...]:
 
 
 def styled(action: Action) -> str:
-    """Give an action as markup, as wide as the longest."""
+    """Return an action as markup, padded to the width of the longest."""
     return f"[{STYLES[action]}]{action:<5}[/{STYLES[action]}]"
 
 
 def aligned(rows: Iterable[Iterable[str]], *, numbers_from: int | None = None) -> list[str]:
-    """Give rows as lines with their columns below each other; those of numbers stand to the right."""
+    """Return rows as lines with aligned columns; those from `numbers_from` on are aligned to the right."""
     table = [tuple(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = []
@@ -109,5 +109,5 @@ def aligned(rows: Iterable[Iterable[str]], *, numbers_from: int | None = None) -
 
 
 def counted(count: int, what: str) -> str:
-    """Give a number of things in words."""
+    """Return a number of things, such as "2 files"."""
     return f"{count:,} {what}" + ("" if count == 1 else "s")

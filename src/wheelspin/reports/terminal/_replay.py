@@ -1,4 +1,4 @@
-"""A replay: each file, in it each run with an intervention, and the sums."""
+"""The report of a replay: each file, the runs in it that have interventions, and the totals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["write"]
 
 
 def write(summary: Summary, out: TextIO) -> None:
-    """Write what a replay found: each file, in it each run with an intervention, and the sums."""
+    """Write each file, the runs in it that have interventions, and the totals."""
     console = console_on(out)
     for file in summary.files:
         _file(console, file)
-    _sums(console, summary)
+    _totals(console, summary)
 
 
 def _file(console: Console, file: FileReport) -> None:
@@ -57,7 +57,7 @@ def _run(console: Console, run: RunReport, unit: str) -> None:
         console.print(f"    saved {counted(run.blocks, 'call')}{tokens}")
 
 
-def _sums(console: Console, summary: Summary) -> None:
+def _totals(console: Console, summary: Summary) -> None:
     totals = summary.totals()
     print_notes(console, summary)
     sums = (counted(len(summary.files), "file"), counted(totals.runs, "run"), counted(totals.calls, "call"))

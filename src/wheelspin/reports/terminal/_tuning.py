@@ -1,4 +1,4 @@
-"""A tuning: what each setting would have made of the sessions, the borderline runs, and which setting to take."""
+"""The report of a tuning: the settings, the borderline runs, and the recommended setting."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wheelspin.reports.terminal._lines import aligned, cells, console_on, counte
 
 __all__ = ["write_tuning"]
 
-_SIGNS = {Action.ALLOW: ".", Action.WARN: "w", Action.BLOCK: "s"}
-_LEGEND = "one sign a setting, in the order above: `.` quiet, `w` warned, `s` stopped"
+_MARKS = {Action.ALLOW: ".", Action.WARN: "w", Action.BLOCK: "s"}
+_LEGEND = "one character per setting, in the order above: `.` no action, `w` warned, `s` stopped"
 
 
 def write_tuning(tuning: Tuning, choice: Recommendation | None, out: TextIO) -> None:
-    """Write what each setting would have made of the sessions, the borderline runs, and which setting to take."""
+    """Write what each setting would have done in the sessions, the borderline runs, and the recommended setting."""
     console = console_on(out)
     print_unread(console, tuning.summary)
     chosen = choice and choice.candidate.name
@@ -38,14 +38,14 @@ def write_tuning(tuning: Tuning, choice: Recommendation | None, out: TextIO) -> 
     if tuning.borderline:
         console.print(escape(_next_step(tuning)))
     if choice is None:
-        console.print("there is no run to choose a setting by")
+        console.print("there are no runs to base a recommendation on")
         return
     console.print(f"[bold]recommended: [green]{escape(choice.candidate.name)}[/green][/bold]: {escape(choice.reason)}")
-    console.print(f"  the rule: {escape(choice.rule)}")
+    console.print(f"  rule: {escape(choice.rule)}")
 
 
 def _trials(tuning: Tuning) -> Iterator[list[str]]:
-    """Give the table of the settings: tokens where any are known, and labels where there are any."""
+    """Yield the rows of the table of settings, with tokens if any are known and scores if there are labels."""
     has_tokens = bool(tuning.tokens)
     heads = ["setting", "warned", "stopped", "calls saved"] + ["tokens saved"] * has_tokens
     if any(trial.score for trial in tuning.trials):
@@ -62,7 +62,7 @@ def _trials(tuning: Tuning) -> Iterator[list[str]]:
 
 
 def _all_borderline(console: Console, tuning: Tuning) -> None:
-    """Write each run on which the settings disagree, with what the laxest setting that touches it sees first."""
+    """Write each run on which the settings disagree, with the first finding of the laxest setting that acts on it."""
     console.print(f"[bold]borderline runs[/bold]: {_LEGEND}")
     words = tuning.labels.words if tuning.labels else {}
     for path, lines in groupby(tuning.borderline, key=lambda line: line.path):
@@ -73,24 +73,24 @@ def _all_borderline(console: Console, tuning: Tuning) -> None:
 
 
 def _borderline(line: Borderline, word: str | None) -> tuple[str, ...]:
-    signs = "".join(_SIGNS[level] for level in line.levels)
+    marks = "".join(_MARKS[level] for level in line.levels)
     _, *seen = cells(line.intervention, line.unit)
-    return line.id, signs, f"call {line.intervention.call}", *seen, word or ""
+    return line.id, marks, f"call {line.intervention.call}", *seen, word or ""
 
 
 def _next_step(tuning: Tuning) -> str:
     labels = tuning.labels
     if labels is None:
-        return "to judge them, let `--label FILE` write a file of them, and fill it in"
+        return "to label them, run this with `--label FILE` and fill in the file that it writes"
     if labels.is_new:
         many = counted(labels.added, "run")
-        said = f"{labels.path}: written, with {many} to judge"
+        state = f"{labels.path}: written, with {many} to label"
     elif labels.added:
-        said = f"{labels.path}: {counted(labels.added, 'new run')} added, to be judged"
+        state = f"{labels.path}: {counted(labels.added, 'new run')} added to label"
     else:
         left = sum(labels.words.get(line.id) is None for line in tuning.borderline)
         if not left:
-            return f"{labels.path}: every borderline run is judged"
-        said = f"{labels.path}: {counted(left, 'run')} still to judge"
+            return f"{labels.path}: every borderline run is labelled"
+        state = f"{labels.path}: {counted(left, 'run')} still to label"
     look = "look at each (`wheelspin replay --compare early FILE` shows more)"
-    return f'{said}; {look}, set it to "{LOOP}" or "{OK}", and run this again'
+    return f'{state}; {look}, set it to "{LOOP}" or "{OK}", and run this again'

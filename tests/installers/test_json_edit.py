@@ -1,4 +1,4 @@
-"""Single places of a JSON text are changed, and every other byte stays."""
+"""Edits of a JSON text change single places, and leave every other byte as it is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOOKS = st.dictionaries(st.sampled_from(["Pre", "Post"]), st.lists(VALUES, max_s
 
 @st.composite
 def documents(draw: st.DrawFn) -> tuple[Any, str]:
-    """Give an object as a value, and as a text with any indentation."""
+    """Generate an object, as a value and as a text with any indentation."""
     value = draw(st.dictionaries(st.text(max_size=5), VALUES, max_size=3))
     if draw(st.booleans()):
         value["hooks"] = draw(HOOKS)
@@ -43,8 +43,8 @@ def documents(draw: st.DrawFn) -> tuple[Any, str]:
 
 
 @given(documents())
-def test_an_item_is_appended_and_all_else_means_what_it_did(document: tuple[Any, str]) -> None:
-    """Whatever the file looks like."""
+def test_an_item_is_appended_and_everything_else_keeps_its_value(document: tuple[Any, str]) -> None:
+    """This holds for any layout of the file."""
     value, text = document
     expected = json.loads(json.dumps(value))
     expected.setdefault("hooks", {}).setdefault("Pre", []).append(ITEM)
@@ -53,8 +53,8 @@ def test_an_item_is_appended_and_all_else_means_what_it_did(document: tuple[Any,
 
 
 @given(documents())
-def test_what_was_put_in_is_taken_out_without_a_trace(document: tuple[Any, str]) -> None:
-    """Byte for byte, but for an empty list or object that the item became the first of, which goes."""
+def test_an_added_item_is_removed_without_a_trace(document: tuple[Any, str]) -> None:
+    """The text is restored byte for byte, except that a list or object which was empty before is removed."""
     value, text = document
     back = without_items(with_item(text, PATH, ITEM), PATH, _is_item)
 
@@ -91,8 +91,8 @@ INSERTED = """\
             },"""
 
 
-def test_comments_and_commas_at_the_end_stay() -> None:
-    """Many hosts allow them."""
+def test_comments_and_trailing_commas_stay() -> None:
+    """Many agents allow them."""
     text = with_item(COMMENTED, PATH, ITEM)
 
     assert text == COMMENTED.replace("// stays\n", f"// stays\n{INSERTED}\n")
@@ -100,20 +100,20 @@ def test_comments_and_commas_at_the_end_stay() -> None:
 
 
 def test_an_empty_file_becomes_an_object() -> None:
-    """As does one with nothing but blanks."""
+    """So does a file with only whitespace."""
     assert (
         json.loads(with_item("", PATH, ITEM)) == json.loads(with_item(" \n", PATH, ITEM)) == {"hooks": {"Pre": [ITEM]}}
     )
 
 
 def test_lines_end_as_they_do_in_the_file() -> None:
-    """Never in two ways."""
+    """Line endings are never mixed."""
     text = with_item('{\r\n  "a": 1\r\n}\r\n', PATH, ITEM)
 
     assert text.count("\n") == text.count("\r\n") > 5
 
 
-def test_what_is_inserted_takes_over_the_indentation() -> None:
+def test_inserted_text_follows_the_indentation() -> None:
     """A file with tabs stays a file with tabs."""
     text = with_item('{\n\t"hooks": {\n\t\t"Pre": [\n\t\t\t1\n\t\t]\n\t}\n}\n', PATH, {"a": 2})
 
@@ -123,19 +123,19 @@ def test_what_is_inserted_takes_over_the_indentation() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "no JSON at place 2"),
-        ('{"a": }', "no JSON at place 7"),
-        ('{"a" 1}', "no JSON at place 2"),
-        ('{"a": 1} {}', "more than one value"),
-        ("[]", "`the file` is no object"),
-        ('{"hooks": 1}', "`hooks` is no object"),
-        ('{"hooks": {"Pre": {}}}', "`hooks.Pre` is no list"),
-        ("model = 1", "more than one value"),
-        ('{"a": "b}', "no JSON at place 7"),
+        ("{", "not valid JSON at character 2"),
+        ('{"a": }', "not valid JSON at character 7"),
+        ('{"a" 1}', "not valid JSON at character 2"),
+        ('{"a": 1} {}', "more than one JSON value"),
+        ("[]", "the file is not an object"),
+        ('{"hooks": 1}', "`hooks` is not an object"),
+        ('{"hooks": {"Pre": {}}}', "`hooks.Pre` is not a list"),
+        ("model = 1", "more than one JSON value"),
+        ('{"a": "b}', "not valid JSON at character 7"),
     ],
 )
-def test_what_is_no_settings_file_is_refused(text: str, message: str) -> None:
-    """With the place of the fault."""
+def test_a_text_that_is_not_a_settings_file_is_refused(text: str, message: str) -> None:
+    """The error says where the problem is."""
     with pytest.raises(JsonEditError, match=message):
         with_item(text, PATH, ITEM)
 
@@ -144,6 +144,6 @@ def test_what_is_no_settings_file_is_refused(text: str, message: str) -> None:
     "text",
     ["{}", '{"hooks": []}', '{"hooks": {"Pre": 1}}', '{"hooks": {"Post": [1]}}', "", "[1]"],
 )
-def test_where_nothing_is_meant_nothing_is_changed(text: str) -> None:
-    """Not even where the file has another shape."""
+def test_without_a_matching_item_nothing_is_changed(text: str) -> None:
+    """This includes files with an unexpected structure."""
     assert without_items(text, PATH, lambda _: True) == text
