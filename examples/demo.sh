@@ -1,6 +1,6 @@
 #!/bin/sh
-# Replay the sample sessions through the guard, and explain one loop step by step. Run it in the project's folder.
-# The argument is the command to call: `wheelspin`, or the path of one.
+# Replay the sample sessions through the guard, and explain one loop step by step. Run it in the root of the project.
+# Takes the wheelspin command as an optional argument: a name on the PATH, or a path.
 set -eu
 
 wheelspin=${1:-wheelspin}

@@ -55,7 +55,7 @@ def test_the_totals_are_side_by_side_with_each_run_in_which_they_differ(
         "    defaults     warn   call 11  line 33  Read  generic-repeat: 10 of 10",
         "    quick.json5  warn   call 4   line 19  Read  generic-repeat: 3 of 3",
         "",
-        "1 file, 2 runs: they differ in 1 run",
+        "1 file, 2 runs: the configurations differ in 1 run",
     ]
 
 
@@ -221,5 +221,5 @@ def test_the_other_files_are_compared_if_one_cannot_be_read(capsys: pytest.Captu
     code, out, err = run_main(capsys, "replay", path, tmp_path / "none.jsonl", "--compare", "early")
 
     assert code == 2
-    assert "not read 1 file\n1 file, 1 run: they differ in 1 run" in out
+    assert "not read 1 file\n1 file, 1 run: the configurations differ in 1 run" in out
     assert err.startswith(f"wheelspin: {tmp_path / 'none.jsonl'}: ")

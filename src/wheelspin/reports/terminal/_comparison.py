@@ -46,7 +46,7 @@ def write_comparison(comparison: Comparison, out: TextIO) -> None:
     runs = max(totals.runs for totals in comparison.totals)
     files = counted(len(comparison.summary.files), "file")
     if comparison.differences:
-        result = f"they differ in {counted(len(comparison.differences), 'run')}"
+        result = f"the configurations differ in {counted(len(comparison.differences), 'run')}"
     else:
         result = "no differences"
     console.print(f"[bold]{files}, {counted(runs, 'run')}[/bold]: {result}")
