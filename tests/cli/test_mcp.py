@@ -159,7 +159,7 @@ def test_the_proxy_ends_with_its_server() -> None:
         assert client.ask("tools/call", name="read") == {}
         code, err = client.ended()
 
-    assert (code, err) == (7, f"wheelspin: {sys.executable} ended with 7\n")
+    assert (code, err) == (7, f"wheelspin: {sys.executable} exited with code 7\n")
 
 
 def test_a_server_that_does_not_start_is_reported() -> None:
@@ -170,7 +170,8 @@ def test_a_server_that_does_not_start_is_reported() -> None:
         code, err = client.ended()
 
     assert code == 3
-    assert err == f"wheelspin: {sys.executable} ended with 3 before it said anything; try the command alone\n"
+    step = "run the command by itself to see why"
+    assert err == f"wheelspin: {sys.executable} exited with code 3 before it sent anything; {step}\n"
 
 
 def test_processes_of_a_server_do_not_outlive_it() -> None:

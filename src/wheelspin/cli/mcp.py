@@ -114,12 +114,12 @@ def _started(words: list[str]) -> Server:
             try:
                 started = await stack.enter_async_context(Program([program, *words[1:]]))
             except OSError as problem:
-                fault = Fault("", f"{program}: {problem.strerror}", hint="try the command alone")
+                fault = Fault("", f"{program}: {problem.strerror}", hint="run the command by itself to see why")
                 raise ConfigError("mcp", [fault]) from None
             yield started
             if started.code and not started.is_told_to_end:
-                when = "" if started.spoke else " before it said anything; try the command alone"
-                _log(f"{words[0]} ended with {started.code}{when}")
+                when = "" if started.spoke else " before it sent anything; run the command by itself to see why"
+                _log(f"{words[0]} exited with code {started.code}{when}")
 
     return server
 

@@ -24,6 +24,8 @@ _FIELDS = (
     *("tool", "detector", "count", "threshold", "ended_at_call", "ended_at", "signatures", "allowed_by", "allowed_at"),
 )
 """The fields of a record in the order in which they are printed; empty ones are left out."""
+_LABELS = {"host": "agent", "agent_id": "sub-agent"}
+"""The labels of fields that differ from their names."""
 
 
 def add_to(verbs: Any) -> None:
@@ -85,7 +87,11 @@ def _show(options: argparse.Namespace) -> int:
         return 0
     for run in found:
         fields = _as_dict(run)
-        rows = [(name.replace("_", " "), _printable(name, fields[name])) for name in _FIELDS if fields.get(name)]
+        rows = [
+            (_LABELS.get(name, name.replace("_", " ")), _printable(name, fields[name]))
+            for name in _FIELDS
+            if fields.get(name)
+        ]
         print_table(("run", _id(run)[:_SHORT]), rows, ())
     return 0
 
