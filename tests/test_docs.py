@@ -176,25 +176,6 @@ def test_the_outputs_that_a_page_shows_are_printed(page: Path) -> None:
     assert page.read_text() == made(page)
 
 
-def test_the_reports_in_the_page_about_tuning_are_those_that_are_printed(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each shows the lines of the command before it, in order; an ellipsis stands for left out lines."""
-    command, reports = "", 0
-    for language, block in BLOCK.findall((ROOT / "docs" / "tuning.md").read_text()):
-        if language == "sh":
-            command = block.splitlines()[0]
-        if language != "text":
-            continue
-        reports += 1
-        main(shlex.split(command, comments=True)[1:])
-        printed = iter(capsys.readouterr().out.splitlines())
-        missing = [line for line in block.splitlines() if line != "…" and line not in printed]
-        assert missing == [], command
-
-    assert reports == 2
-
-
 def test_the_configuration_table_is_true() -> None:
     """The README lists every key with its default, and no other key."""
     table = re.findall(r"^\| `([\w.]+)` \| (.+?) \|", (ROOT / "README.md").read_text(), re.MULTILINE)

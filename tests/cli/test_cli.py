@@ -229,7 +229,7 @@ class TestReplay:
         code, out, _ = _run(capsys, "replay", broken)
 
         assert code == 0
-        assert "not read line 30: no JSON object" in out
+        assert "not read line 30: not a JSON object" in out
         assert "not read 2 more lines" in out
         assert "not read 7 places\n1 file" in out
 
@@ -241,7 +241,7 @@ class TestReplay:
 
         assert code == 0
         assert all(json.loads(line)["file"] == str(broken) for line in out.splitlines())
-        assert err == f"wheelspin: {broken}: 7 places could not be read, the first at line 30: no JSON object\n"
+        assert err == f"wheelspin: {broken}: 7 places could not be read, the first at line 30: not a JSON object\n"
 
     def test_a_file_without_calls_is_noted(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         """Its calls may be in a format that is not supported."""
@@ -390,7 +390,7 @@ class TestExplain:
         assert "11 A1 warn generic-repeat: `A` was called 10 times" in text
         assert "(warning not repeated yet)" in text
         assert "| a compaction: the post-compaction guard is armed for 3 attempts" in text
-        assert "outcome abort post-compaction-guard: after a compaction `A` was called 3 times" in text
+        assert "outcome abort post-compaction-guard: after a compaction, `A` was called 3 times" in text
         assert "|! a failed compaction does not arm the post-compaction guard" in text
         assert "/ a new run: counting starts over" in text
 
@@ -415,13 +415,13 @@ class TestExplain:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("A1 #2", "'#' means nothing at character 4"),
+            ("A1 #2", "'#' has no meaning at character 4"),
             ("(A1", "'(' is never closed at character 1"),
-            ("A1)", "')' closes nothing at character 3"),
-            ("(A1]", "']' closes nothing at character 4"),
-            ("(*3 A1)", "stands behind the bracket that closes"),
-            ("", "there is no move at character 1"),
-            ("A1*0", "there is no move at character 1"),
+            ("A1)", "')' has no opening bracket at character 3"),
+            ("(A1]", "']' has no opening bracket at character 4"),
+            ("(*3 A1)", "a repetition belongs after the closing bracket"),
+            ("", "expected a move at character 1"),
+            ("A1*0", "expected a move at character 1"),
             ("A1*9999999", "more than 100000 moves"),
             (f"A1*{10**30}", "more than 100000 moves"),
             (f"(A1)*{'9' * 5000}", "more than 100000 moves"),

@@ -36,9 +36,7 @@ def test_it_shows_the_settings_the_borderline_runs_and_a_recommendation(capsys: 
     first = next(line.split(maxsplit=2)[1:] for line in lines if "generic-repeat: " in line)
     assert first == [".ws" + "s" * (len(NAMES) - 3), "call 11  line 41  Read  generic-repeat: 10 of 10"]
     assert "1 file, 3 runs, 45 calls: 2 borderline runs\nto label them, run this with `--label FILE` and" in out
-    assert (
-        "recommended: standard: it saves 4 calls, and no setting that stops only runs that it stops saves more" in out
-    )
+    assert "recommended: standard: it saves 4 calls, and no setting saves more without stopping further runs" in out
     assert lines[-1].startswith("  rule: without labels, of the settings that stop no run that `standard` does not")
 
 
@@ -91,7 +89,7 @@ def test_labels_in_the_current_folder_are_found(capsys: pytest.CaptureFixture[st
 
     Path("wheelspin-labels.json").write_text('{"x": "ok"}')
     _, out, _ = run_main(capsys, "tune", "s.jsonl")
-    assert "note: wheelspin-labels.json: 1 id is of no borderline run in these sessions: x" in out
+    assert "note: wheelspin-labels.json: 1 id belongs to no borderline run in these sessions: x" in out
     assert "wheelspin-labels.json: 2 new runs added to label" in out
 
 
@@ -155,7 +153,7 @@ def test_without_runs_nothing_is_recommended(capsys: pytest.CaptureFixture[str])
     claude(Path("empty.jsonl"), "/")
     code, out, _ = run_main(capsys, "tune", "empty.jsonl")
     assert code == 0
-    assert "note: there is no tool call in it" in out
+    assert "note: it contains no tool calls" in out
     assert "there are no runs to base a recommendation on" in out
 
     code, out, err = run_main(capsys, "tune", "empty.jsonl", "--json", "--write", "mine.json5")
@@ -178,7 +176,7 @@ def test_without_runs_nothing_is_recommended(capsys: pytest.CaptureFixture[str])
         (["s.jsonl", "--label", "words.json"], 'words.json: `a`: found "lop", expected "loop", "ok" or null.\n'),
         (["none.jsonl"], "none.jsonl: there is no such file. Check the path.\n"),
         (["folder"], "folder: this folder contains no sessions"),
-        (["words.json"], "words.json: this is no session that Wheelspin can read"),
+        (["words.json"], "words.json: this is not a session that Wheelspin can read"),
     ],
 )
 def test_invalid_input_is_one_line_of_error_and_exit_code_two(
