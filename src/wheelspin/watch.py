@@ -1,12 +1,12 @@
 """
-The contract of an adapter: a guard inside a framework that runs its tools in this process.
+The building blocks of an adapter: a guard inside a framework that runs its tools in this process.
 
-An adapter is one file in `adapters/`. It turns the framework's call into a `ToolCall`, has it watched, and says the
-verdict in the framework's own words. What is the same everywhere is here.
+An adapter is one file in `adapters/`. It turns the framework's call into a `ToolCall`, watches it, and translates the
+verdict into what the framework offers. This module holds what all adapters share.
 
-In each of them: a warning reaches the model with the result; a blocked call is answered by one ordinary result that is
-flagged as an error; a run is ended by a `ToolLoopError`, or in the framework's own way; an exception of the tool passes
-unchanged once it was told. Whatever goes wrong in the guard, the call passes.
+All adapters behave alike. A warning reaches the model together with the result. A blocked call is answered with one
+ordinary result, flagged as an error. A run is ended by a `ToolLoopError`, or in the framework's own way. An exception
+raised by the tool is recorded and passes through unchanged. If the guard or the adapter fails, the call goes through.
 """
 
 from __future__ import annotations
@@ -14,39 +14,42 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from wheelspin.core.events import ALLOW, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
 
-__all__ = ["Compactions", "Watch", "ends_with_a_word", "passing", "with_advice"]
+__all__ = ["Compactions", "OnAbort", "Watch", "ends_with_message", "fail_open", "with_advice"]
 
-_SEEN: WeakKeyDictionary[Guard, dict[tuple[str | None, str | None], frozenset[Hashable]]] = WeakKeyDictionary()
-"""The marks that each guard's sessions had last."""
+OnAbort = Literal["raise", "end"]
+"""How a run ends: `raise` a `ToolLoopError`, or `end` with a final message of the agent that gives the reason."""
+
+_MARKS: WeakKeyDictionary[Guard, dict[tuple[str | None, str | None], frozenset[Hashable]]] = WeakKeyDictionary()
+"""The compaction marks last found in each session, by guard."""
 _LOCK = Lock()
 
 
 class Watch:
     """
-    One call under a guard: asked about when it is made, told of what came back.
+    One call under a guard: checked before it runs, its outcome recorded afterwards.
 
-    A crash on the way, in what the adapter makes of the framework's objects, lets the call pass; the guard says so.
+    If reading the framework's objects fails, the call goes through and the guard reports the crash.
 
     Args:
         guard: The guard.
-        call: The call, as the model asked for it, or what makes it of the framework's objects.
+        call: The call, as the model asked for it, or a function that builds it from the framework's objects.
 
     Attributes:
-        verdict: What the guard says: a call that it stops must not run, and is answered with its advice.
+        verdict: The guard's verdict. A call that it stops must not run; answer it with the verdict's advice.
 
     Example:
         >>> from wheelspin import Guard, Outcome, ToolCall
         >>> watch = Watch(Guard(), ToolCall("read", {"path": "/a"}, id="c1", run_id="r1"))
         >>> watch.verdict.stops
         False
-        >>> watch.returned(lambda: Outcome.result("text"))
+        >>> watch.record_outcome(lambda: Outcome.result("text"))
         ''
     """
 
@@ -56,62 +59,66 @@ class Watch:
         self._guard = guard
         self._call: ToolCall | None = None
         self.verdict = ALLOW
-        with passing(guard):
+        with fail_open(guard):
             self._call = call() if callable(call) else call
             self.verdict = guard.before(self._call)
 
-    def returned(self, outcome: Callable[[], Outcome]) -> str:
+    def record_outcome(self, outcome: Callable[[], Outcome]) -> str:
         """
-        Tell what came back.
+        Record the outcome of the call.
 
         Args:
-            outcome: Makes the outcome of what the framework has.
+            outcome: Builds the outcome from the framework's objects.
 
         Returns:
-            The advice that is to be added to the result; empty where there is none.
+            The advice to add to the result, or an empty string.
 
         Raises:
-            ToolLoopError: The run is to be ended.
+            ToolLoopError: The run must end.
         """
-        after = self._told(outcome)
+        after = self._after(outcome)
         if after.stops:
             raise ToolLoopError(after)
         return self.verdict.advice
 
-    def raised(self, error: BaseException) -> None:
+    def record_exception(self, error: BaseException) -> None:
         """
-        Tell that the tool raised an exception, which the adapter raises again; one that only interrupts is not told.
+        Record an exception that the tool raised; the adapter then raises it again.
 
-        The advice of a warning becomes a note of the exception (PEP 678).
+        The advice of a warning becomes a note of the exception (PEP 678). Exceptions that are not an `Exception`, such
+        as `KeyboardInterrupt`, are not recorded: the call was interrupted and has no outcome.
+
+        Args:
+            error: The exception.
 
         Raises:
-            ToolLoopError: The run is to be ended; the exception is its cause.
+            ToolLoopError: The run must end; the exception is its cause.
         """
         if not isinstance(error, Exception):
             return
-        after = self._told(lambda: Outcome.error(error))
+        after = self._after(lambda: Outcome.error(error))
         if after.stops:
             raise ToolLoopError(after) from error
         if self.verdict.advice:
             error.add_note(self.verdict.advice)
 
-    def _told(self, outcome: Callable[[], Outcome]) -> Verdict:
-        with passing(self._guard):
+    def _after(self, outcome: Callable[[], Outcome]) -> Verdict:
+        with fail_open(self._guard):
             if self._call is not None:
                 return self._guard.after(self._call, outcome())
         return ALLOW
 
 
 @contextmanager
-def passing(guard: Guard) -> Iterator[None]:
+def fail_open(guard: Guard) -> Iterator[None]:
     """
-    Let the agent go on where the adapter crashes in this block; the guard says so (SPEC 9).
+    Let the agent continue if the adapter crashes in this block; the guard reports the crash.
 
     Args:
         guard: The guard.
 
     Raises:
-        ToolLoopError: The run is to be ended, which is no crash.
+        ToolLoopError: The run must end. This is not a crash and passes through.
     """
     try:
         yield
@@ -123,64 +130,64 @@ def passing(guard: Guard) -> Iterator[None]:
 
 class Compactions:
     """
-    The compactions that were seen, for frameworks that leave a mark of one in the conversation.
+    Detect compactions in frameworks that leave a mark of each one in the conversation.
 
-    What was seen is the guard's: an adapter that is made anew for each request goes on where the one before it ended.
+    The marks are kept with the guard, so an adapter that is created anew for each request continues where the previous
+    one stopped.
 
     Args:
-        guard: Armed with each new one.
-        most: Sessions that are remembered.
+        guard: The guard; armed by each new compaction.
+        max_sessions: Number of sessions whose marks are kept. The least recently checked are dropped.
     """
 
-    def __init__(self, guard: Guard, most: int = 2000) -> None:
+    def __init__(self, guard: Guard, max_sessions: int = 2000) -> None:
         self._guard = guard
-        self._most = most
+        self._max_sessions = max_sessions
         with _LOCK:
-            self._seen = _SEEN.setdefault(guard, {})
+            self._marks = _MARKS.setdefault(guard, {})
 
-    def look(self, session_id: str | None, marks: Iterable[Hashable], *, agent_id: str | None = None) -> None:
+    def check_marks(self, session_id: str | None, marks: Iterable[Hashable], *, agent_id: str | None = None) -> None:
         """
-        Look for new marks; those that are there when a session is seen first are from before, and arm nothing.
+        Arm the guard if a session has a new mark.
+
+        Marks found when a session is first checked are from an earlier time and do not arm it.
 
         Args:
             session_id: The session.
-            marks: What tells one compaction from another: the ids of the summaries that are in the conversation.
-            agent_id: The agent, where the calls of the session name one.
+            marks: What identifies each compaction, such as the ids of the summaries in the conversation.
+            agent_id: The agent, if the session's calls name one.
         """
         found = frozenset(marks)
         with _LOCK:
-            known = self._seen.pop((session_id, agent_id), found)
-            self._seen[session_id, agent_id] = found
-            if len(self._seen) > self._most:
-                del self._seen[next(iter(self._seen))]
+            known = self._marks.pop((session_id, agent_id), found)
+            self._marks[session_id, agent_id] = found
+            if len(self._marks) > self._max_sessions:
+                del self._marks[next(iter(self._marks))]
         if not found <= known:
             self._guard.compacted(session_id, agent_id=agent_id)
 
 
-def ends_with_a_word(on_abort: str) -> bool:
+def ends_with_message(on_abort: OnAbort) -> bool:
     """
-    Tell what ends a run, for adapters that let the user choose.
+    Return whether a run ends with a final message instead of an exception, for adapters that let the user choose.
 
     Args:
-        on_abort: `raise` for a `ToolLoopError`, `end` for a last message of the agent that says why.
-
-    Returns:
-        Whether it is the last message.
+        on_abort: `raise` for a `ToolLoopError`, `end` for a final message of the agent that gives the reason.
 
     Raises:
         ValueError: It is neither.
     """
     if on_abort not in {"raise", "end"}:
-        raise ValueError(f"`on_abort` is {on_abort!r}; it can be 'raise' or 'end'")
+        raise ValueError(f"`on_abort` is {on_abort!r}; it must be 'raise' or 'end'")
     return on_abort == "end"
 
 
 def with_advice(result: Any, advice: str) -> Any:
     r"""
-    Give a result of a tool with an advice for the model, in the result's own kind.
+    Return a tool's result with advice for the model added, keeping the result's type.
 
     Args:
-        result: A text, or a mapping or list of JSON values; anything else is given as it is.
+        result: The result. Advice is added to a string, a dict or a list; anything else is returned unchanged.
         advice: The advice; empty for none.
 
     Example:

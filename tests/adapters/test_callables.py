@@ -17,7 +17,7 @@ from wheelspin.adapters.callables import Run, guarded, run
 from wheelspin.core.events import Outcome, ToolCall
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall, check_adapter
-from wheelspin.watch import Compactions, Watch, passing, with_advice
+from wheelspin.watch import Compactions, Watch, fail_open, with_advice
 
 
 def _awaited(script: Script, guard: Guard) -> AdapterRun:
@@ -146,7 +146,7 @@ def test_an_interruption_is_no_outcome() -> None:
     """A call that is cancelled stays open, and is no evidence."""
     guard = Guard()
     watch = Watch(guard, ToolCall("read", {}, id="c1", run_id="r1"))
-    watch.raised(KeyboardInterrupt())
+    watch.record_exception(KeyboardInterrupt())
     assert guard.asked(ToolCall("read", {}, id="c1", run_id="r1")) is not None
 
 
@@ -159,10 +159,10 @@ def test_a_crash_of_the_adapter_lets_the_call_pass_and_is_told(monkeypatch: pyte
     monkeypatch.setattr(Guard, "strict", False)
 
     no_call = Watch(guard, lambda: ToolCall("read", 1 / 0))
-    assert (no_call.verdict.stops, no_call.returned(lambda: Outcome.result("text"))) == (False, "")
-    no_call.raised(RuntimeError("failed"))
+    assert (no_call.verdict.stops, no_call.record_outcome(lambda: Outcome.result("text"))) == (False, "")
+    no_call.record_exception(RuntimeError("failed"))
     no_outcome = Watch(guard, ToolCall("read", {}, id="c2", run_id="r1"))
-    assert no_outcome.returned(lambda: Outcome.result(1 / 0)) == ""
+    assert no_outcome.record_outcome(lambda: Outcome.result(1 / 0)) == ""
     assert [(event.kind, event.code) for event in events] == [("crash", "the adapter")] * 2
     assert [record.calls for record in guard.records()] == [1]
 
@@ -174,9 +174,9 @@ def test_what_crashes_beside_the_calls_is_told_and_the_end_of_a_run_is_no_crash(
     monkeypatch.setattr(Guard, "strict", False)
     events: list[LoopEvent] = []
     guard = Guard(listeners=[events.append])
-    with passing(guard):
+    with fail_open(guard):
         raise KeyError("messages")
-    with pytest.raises(ToolLoopError), passing(guard):
+    with pytest.raises(ToolLoopError), fail_open(guard):
         raise ToolLoopError(Verdict(Action.ABORT))
 
     assert [(event.kind, event.code) for event in events] == [("crash", "the adapter")]
@@ -190,10 +190,10 @@ def test_an_exception_after_a_compaction_may_end_the_run() -> None:
     guard.compacted()
     error = RuntimeError("failed")
     for number in range(2):
-        Watch(guard, ToolCall("read", {}, id=f"c{number}")).raised(error)
+        Watch(guard, ToolCall("read", {}, id=f"c{number}")).record_exception(error)
     last = Watch(guard, ToolCall("read", {}, id="c2"))
     with pytest.raises(ToolLoopError) as ended:
-        last.raised(error)
+        last.record_exception(error)
     assert ended.value.__cause__ is error
 
 
@@ -216,9 +216,9 @@ def test_an_advice_takes_the_kind_of_the_result(result: Any, given: Any) -> None
 def test_what_was_seen_of_compactions_is_the_guard_s() -> None:
     """Adapters that are made anew for each request know it, those of other guards do not; it goes with the guard."""
     guard, other = Guard(), Guard()
-    Compactions(guard).look("s1", [])
-    Compactions(guard).look("s1", ["new"])
-    Compactions(other).look("s1", ["new"])
+    Compactions(guard).check_marks("s1", [])
+    Compactions(guard).check_marks("s1", ["new"])
+    Compactions(other).check_marks("s1", ["new"])
     assert (guard.is_armed("s1"), other.is_armed("s1")) == (True, False)
 
     gone = weakref.ref(guard)
@@ -230,18 +230,18 @@ def test_what_was_seen_of_compactions_is_the_guard_s() -> None:
 def test_marks_of_compactions_arm_once_each() -> None:
     """Those that are there at first are from before; sessions that are long gone are forgotten."""
     guard = Guard()
-    seen = Compactions(guard, most=2)
-    seen.look("s1", ["old"])
+    seen = Compactions(guard, max_sessions=2)
+    seen.check_marks("s1", ["old"])
     assert not guard.is_armed("s1")
-    seen.look("s1", ["old", "new"])
+    seen.check_marks("s1", ["old", "new"])
     assert guard.is_armed("s1")
 
     guard.reset()
-    seen.look("s1", ["new"])
+    seen.check_marks("s1", ["new"])
     assert not guard.is_armed("s1")
     for session in ("s2", "s3"):
-        seen.look(session, [])
-    seen.look("s1", ["newer"])
+        seen.check_marks(session, [])
+    seen.check_marks("s1", ["newer"])
     assert not guard.is_armed("s1")
 
 

@@ -41,6 +41,7 @@ from wheelspin import Guard
 from wheelspin.adapters.google_adk import WheelspinPlugin
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import ScriptedCall, check_adapter
+from wheelspin.watch import OnAbort
 
 LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(60)]
 pytestmark = [
@@ -50,7 +51,7 @@ pytestmark = [
 ANSWERS_UNKNOWN_TOOLS = int(__version__.split(".")[0]) >= 2
 
 
-def _runner(guard: Guard, agent: Any, *more: BasePlugin, on_abort: str = "end", **options: Any) -> Any:
+def _runner(guard: Guard, agent: Any, *more: BasePlugin, on_abort: OnAbort = "end", **options: Any) -> Any:
     plugins = [WheelspinPlugin(guard, on_abort=on_abort), *more]
     return InMemoryRunner(app=App(name="files", root_agent=agent, plugins=plugins, **options))
 

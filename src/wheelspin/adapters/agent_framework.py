@@ -34,7 +34,7 @@ from agent_framework.exceptions import UserInputRequiredException
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.watch import Watch, ends_with_a_word, passing
+from wheelspin.watch import OnAbort, Watch, ends_with_message, fail_open
 
 __all__ = ["LoopEnded", "WheelspinMiddleware", "guarded_compaction"]
 
@@ -62,9 +62,9 @@ class WheelspinMiddleware(AgentMiddleware):
         ```
     """
 
-    def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
+    def __init__(self, guard: Guard | None = None, *, on_abort: OnAbort = "raise") -> None:
         self.guard = Guard() if guard is None else guard
-        self._ends = ends_with_a_word(on_abort)
+        self._ends = ends_with_message(on_abort)
 
     async def process(self, context: AgentContext, call_next: _Next) -> None:
         """Open a run, whose calls and messages are watched."""
@@ -177,7 +177,7 @@ class _Calls(FunctionMiddleware):
     def _raised(self, watch: Watch, context: FunctionInvocationContext, error: Exception) -> None:
         advice = watch.verdict.advice
         try:
-            watch.raised(error)
+            watch.record_exception(error)
         except ToolLoopError as ended:
             if not self._run.ends:
                 raise self._run.error(ended.verdict) from error
@@ -190,7 +190,7 @@ class _Calls(FunctionMiddleware):
         if isinstance(result, Content) and result.type == "function_approval_request":
             return
         try:
-            advice = watch.returned(lambda: _outcome(result))
+            advice = watch.record_outcome(lambda: _outcome(result))
         except ToolLoopError as ended:
             if not self._run.ends:
                 raise self._run.error(ended.verdict) from None
@@ -207,7 +207,7 @@ class _Messages(ChatMiddleware):
         self._sent = 0
 
     async def process(self, context: ChatContext, call_next: _Next) -> None:
-        with passing(self._run.guard):
+        with fail_open(self._run.guard):
             self._look(context.messages)
         ending = self._run.ending()
         if ending is not None:
@@ -220,7 +220,7 @@ class _Messages(ChatMiddleware):
 
         def asked(part: Any) -> Any:
             """Note to which message of the model its calls belong."""
-            with passing(self._run.guard):
+            with fail_open(self._run.guard):
                 calls = [content.call_id for content in part.contents if content.type == "function_call"]
                 self._run.turns.update(dict.fromkeys(calls, turn))
             return part
@@ -252,7 +252,7 @@ class _Messages(ChatMiddleware):
             _show(result, [Content.from_text(watch.verdict.advice)])
             return
         try:
-            advice = watch.returned(lambda: Outcome.unknown_tool(result.result))
+            advice = watch.record_outcome(lambda: Outcome.unknown_tool(result.result))
         except ToolLoopError as ended:
             advice = ended.verdict.advice
         if advice:

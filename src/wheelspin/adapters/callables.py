@@ -115,7 +115,7 @@ class Run:
         if watch.verdict.stops:
             return _refused(watch)
         answer = f"There is no tool `{printable_name(tool)}`."
-        return str(with_advice(answer, watch.returned(lambda: Outcome.unknown_tool(answer))))
+        return str(with_advice(answer, watch.record_outcome(lambda: Outcome.unknown_tool(answer))))
 
     def compacted(self) -> None:
         """Tell that the context was shortened and the run goes on: arms the guard for what comes."""
@@ -135,9 +135,9 @@ class Run:
         try:
             result = start()
         except BaseException as error:
-            watch.raised(error)
+            watch.record_exception(error)
             raise
-        return with_advice(result, watch.returned(lambda: Outcome.result(result)))
+        return with_advice(result, watch.record_outcome(lambda: Outcome.result(result)))
 
     async def awaited(self, call: ToolCall, start: Callable[[], Awaitable[Any]]) -> Any:
         """Await a call that `made` gave, and give its answer; see `call`."""
@@ -147,9 +147,9 @@ class Run:
         try:
             result = await start()
         except BaseException as error:
-            watch.raised(error)
+            watch.record_exception(error)
             raise
-        return with_advice(result, watch.returned(lambda: Outcome.result(result)))
+        return with_advice(result, watch.record_outcome(lambda: Outcome.result(result)))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
 from wheelspin.hooks.base import act
 from wheelspin.hooks.claude_code import HOOK
-from wheelspin.watch import passing
+from wheelspin.watch import fail_open
 
 __all__ = ["TOOLS", "ending_of", "guarded", "raising"]
 
@@ -103,7 +103,7 @@ class _Watch:
 
     async def __call__(self, payload: Any, tool_use_id: str | None, context: Any) -> Any:
         reply = None
-        with passing(self._guard):
+        with fail_open(self._guard):
             event = HOOK.event(payload)
             reply = None if event is None else HOOK.reply(event, act(event, self._guard))
         return {} if reply is None else {_PYTHON.get(key, key): value for key, value in reply.items()}

@@ -25,7 +25,7 @@ from google.genai import types
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.watch import Compactions, Watch, ends_with_a_word, passing, with_advice
+from wheelspin.watch import Compactions, OnAbort, Watch, ends_with_message, fail_open, with_advice
 
 __all__ = ["WheelspinPlugin"]
 
@@ -48,10 +48,10 @@ class WheelspinPlugin(BasePlugin):
         ```
     """
 
-    def __init__(self, guard: Guard | None = None, *, on_abort: str = "end", name: str = "wheelspin") -> None:
+    def __init__(self, guard: Guard | None = None, *, on_abort: OnAbort = "end", name: str = "wheelspin") -> None:
         super().__init__(name=name)
         self.guard = Guard() if guard is None else guard
-        self._raises = not ends_with_a_word(on_abort)
+        self._raises = not ends_with_message(on_abort)
         self._compactions = Compactions(self.guard)
         self._watches: WeakKeyDictionary[ToolContext, Watch] = WeakKeyDictionary()
         self._advices: dict[tuple[str, str | None], str] = {}
@@ -84,13 +84,13 @@ class WheelspinPlugin(BasePlugin):
             self._told(watch, tool_context, lambda: Outcome.unknown_tool(str(error)))
             return None
         with suppress(ToolLoopError):  # the exception ends the run; where it is handled, the next model call does
-            watch.raised(error)
+            watch.record_exception(error)
         return None
 
     async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
         """Add the advice of a warning to the result that goes to the session and the model."""
         if self._advices:
-            with passing(self.guard):
+            with fail_open(self.guard):
                 self._advise(event)
         return None
 
@@ -110,7 +110,7 @@ class WheelspinPlugin(BasePlugin):
         )
 
     def _watch(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> Watch | None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             call = self._call(tool, tool_args, context)
             if call.id is not None:  # without one it is a node of a workflow: no model asked for it
                 watch = self._watches[context] = Watch(self.guard, call)
@@ -119,7 +119,7 @@ class WheelspinPlugin(BasePlugin):
 
     def _call(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> ToolCall:
         session = context.session
-        self._compactions.look(session.id, _marks(session.events), agent_id=context.agent_name)
+        self._compactions.check_marks(session.id, _marks(session.events), agent_id=context.agent_name)
         return ToolCall(
             tool.name,
             tool_args,
@@ -135,7 +135,7 @@ class WheelspinPlugin(BasePlugin):
 
     def _told(self, watch: Watch, context: ToolContext, outcome: Callable[[], Outcome]) -> None:
         try:
-            advice = watch.returned(outcome)
+            advice = watch.record_outcome(outcome)
         except ToolLoopError as ended:
             advice = ended.verdict.advice
         if advice:
@@ -150,7 +150,7 @@ class WheelspinPlugin(BasePlugin):
                 response.response = with_advice(dict(response.response or {}), advice)
 
     def _ending(self, context: CallbackContext) -> Verdict | None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             return self.guard.ending(_run(context), context.session.id, agent_id=context.agent_name)
         return None
 

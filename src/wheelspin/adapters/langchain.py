@@ -22,7 +22,7 @@ from langgraph.types import Command
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.watch import Compactions, Watch, ends_with_a_word, passing, with_advice
+from wheelspin.watch import Compactions, OnAbort, Watch, ends_with_message, fail_open, with_advice
 
 __all__ = ["LoopEnded", "WheelspinMiddleware", "guard_tools"]
 
@@ -60,10 +60,10 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
 
     state_schema = GuardedState
 
-    def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
+    def __init__(self, guard: Guard | None = None, *, on_abort: OnAbort = "raise") -> None:
         super().__init__()
         self.guard = Guard() if guard is None else guard
-        self._ends = ends_with_a_word(on_abort)
+        self._ends = ends_with_message(on_abort)
         self._tools = _Tools(self.guard, ends=self._ends)
 
     def before_agent(self, state: GuardedState, runtime: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
         if not self._ends:
             return None
         ending = None
-        with passing(self.guard):
+        with fail_open(self.guard):
             run = request.state.get("wheelspin_run")
             ending = self.guard.ending(run, _thread_of(get_config()) or run)
         return None if ending is None else AIMessage(ending.reason)
@@ -154,7 +154,7 @@ class _Tools:
         call = request.tool_call
         run = state.get("wheelspin_run") or _newest_prompt(messages)
         session = _thread(request) or run
-        self._compactions.look(session, _marks(state, messages))
+        self._compactions.check_marks(session, _marks(state, messages))
         turn = next((message.id for message in reversed(messages) if isinstance(message, AIMessage)), None)
         return ToolCall(call["name"], call["args"], id=call["id"], turn_id=turn, run_id=run, session_id=session)
 
@@ -166,7 +166,7 @@ class _Tools:
 
     def _answered(self, watch: Watch, answer: _Answer) -> _Answer:
         try:
-            advice = watch.returned(lambda: _outcome(answer))
+            advice = watch.record_outcome(lambda: _outcome(answer))
         except ToolLoopError as ended:
             if not self._ends:
                 raise LoopEnded(ended.verdict) from None
@@ -179,7 +179,7 @@ class _Tools:
         if isinstance(error, GraphBubbleUp):
             return
         try:
-            watch.raised(error)
+            watch.record_exception(error)
         except ToolLoopError as ended:
             raise LoopEnded(ended.verdict) from error
 

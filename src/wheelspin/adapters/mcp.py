@@ -22,7 +22,7 @@ from wheelspin.core.events import ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
 from wheelspin.proxy.mcp_relay import Calls, advice_of
-from wheelspin.watch import Watch, passing
+from wheelspin.watch import Watch, fail_open
 from wheelspin.wire.mcp import advised, outcome_of, widened
 
 __all__ = ["WheelspinMiddleware"]
@@ -80,7 +80,7 @@ class WheelspinMiddleware(Middleware):
         return [_with_room(tool) for tool in tools]
 
     def _watch(self, context: _Context) -> Watch | None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             session = self._session(context)
             if session is None:
                 return None
@@ -109,7 +109,7 @@ class WheelspinMiddleware(Middleware):
 def _raised(watch: Watch, error: BaseException, name: str) -> str | None:
     """Tell of an exception; where FastMCP makes a result of it and there is an advice, give the text of both."""
     try:
-        watch.raised(error)
+        watch.record_exception(error)
         advice = watch.verdict.advice
     except ToolLoopError as ended:
         advice = ended.verdict.advice
@@ -121,7 +121,7 @@ def _raised(watch: Watch, error: BaseException, name: str) -> str | None:
 
 def _given(guard: Guard, watch: Watch, result: Any) -> Any:
     """Tell of a result, and give it with the advice if there is one; what only asks for input is no outcome yet."""
-    with passing(guard):
+    with fail_open(guard):
         shown = _shown(result)
         outcome = outcome_of(shown)
         advice = "" if outcome is None else advice_of(watch, lambda: outcome)

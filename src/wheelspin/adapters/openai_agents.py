@@ -27,7 +27,7 @@ from agents.tracing import Trace, get_current_trace
 from wheelspin.core.events import Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.watch import Compactions, Watch, passing, with_advice
+from wheelspin.watch import Compactions, Watch, fail_open, with_advice
 
 __all__ = ["LoopEnded", "guard_agent", "guard_session", "tell_unknown_tools"]
 
@@ -190,7 +190,7 @@ class _Call(Watch):
         """Tell what came back."""
         self.run.open.pop(self.id, None)
         try:
-            self.advice = self.returned(outcome)
+            self.advice = self.record_outcome(outcome)
         except ToolLoopError as end:
             raise self.run.ended(end.verdict) from self.error
 
@@ -207,14 +207,14 @@ class _Hooks(AgentHooks[Any]):
 
     def prepare(self, agent: Any, context: Any, tools: list[Any]) -> None:
         """Guard the tools of a turn, and note their names."""
-        with passing(self.guard):
+        with fail_open(self.guard):
             _reach(agent, self.guard, tools)
             handed = (h.tool_name if isinstance(h, Handoff) else Handoff.default_tool_name(h) for h in agent.handoffs)
             if get_current_trace() is not None:  # a state that is read asks for the tools outside of its run
                 _Run.of(context, _CALL.get()).known = frozenset((*(tool.name for tool in tools), *handed))
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             run = _Run.of(context, _CALL.get())
             self._look(run, agent, input_items, frozenset())
             for item in input_items if run.open else ():
@@ -224,7 +224,7 @@ class _Hooks(AgentHooks[Any]):
         await self.theirs.on_llm_start(context, agent, system_prompt, input_items)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             run = _Run.of(context, _CALL.get())
             run.turn_id = response.response_id or uuid4().hex
             self._look(run, agent, response.output, run.marks)
@@ -236,7 +236,7 @@ class _Hooks(AgentHooks[Any]):
     def _look(self, run: _Run, agent: Any, items: Iterable[Any], before: frozenset[int]) -> None:
         found = [item for item in items if _field(item, "type") == "compaction"]
         run.marks = before | {hash(_field(item, "encrypted_content") or _field(item, "id")) for item in found}
-        self.compactions.look(run.session_id, run.marks, agent_id=agent.name)
+        self.compactions.check_marks(run.session_id, run.marks, agent_id=agent.name)
 
     def _see_unknown(self, run: _Run, agent: Any, item: Any) -> None:
         call = _Call(self.guard, run.made(agent, item.name, item.arguments, item.call_id), run)
@@ -247,7 +247,7 @@ class _Hooks(AgentHooks[Any]):
         run.advice[item.call_id] = call.verdict.advice
 
     async def on_handoff(self, context: Any, agent: Any, source: Any) -> None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             _reach(source, self.guard, [], agent)
         await self.theirs.on_handoff(context, agent, source)
 
@@ -328,7 +328,7 @@ def _asked(data: Any) -> _Call | None:
     hooks, context, around = _hooks(data.agent), data.context, _CALL.get()
     call = None
     if hooks is not None:
-        with passing(hooks.guard):
+        with fail_open(hooks.guard):
             if around is not None and around.id == context.tool_call_id:  # it is asked about once more
                 around = around.run.parent
             run = _Run.of(context, around)

@@ -32,7 +32,7 @@ from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition, 
 from wheelspin.core.events import Action, Outcome, ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.watch import Watch, passing
+from wheelspin.watch import Watch, fail_open
 
 __all__ = ["WheelspinCapability"]
 
@@ -82,7 +82,7 @@ class WheelspinCapability(AbstractCapability[Any]):
         try:
             valid: dict[str, Any] = await handler(args)
         except (ValidationError, ModelRetry, ToolFailed) as error:
-            self._run.raised(self._run.asked(ctx, call), call, error)
+            self._run.record_exception(self._run.asked(ctx, call), call, error)
             raise
         return valid
 
@@ -103,12 +103,12 @@ class WheelspinCapability(AbstractCapability[Any]):
             raise
         except SkipToolExecution as skipped:
             result = skipped.result
-            self._run.returned(watch, call, lambda: _outcome(result))
+            self._run.record_outcome(watch, call, lambda: _outcome(result))
             raise
         except BaseException as error:
-            self._run.raised(watch, call, error)
+            self._run.record_exception(watch, call, error)
             raise
-        self._run.returned(watch, call, lambda: _outcome(result))
+        self._run.record_outcome(watch, call, lambda: _outcome(result))
         return result
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
@@ -137,7 +137,7 @@ class _Run:
         self._size = 0
         self._marks: set[int] = set()
         if ctx is not None:
-            with passing(guard):
+            with fail_open(guard):
                 self._id = _task(ctx)
                 self._marks = set(_marks(ctx.messages))
 
@@ -166,25 +166,25 @@ class _Run:
         """Give the watch of a call, which is asked about now where it was not before; raises as `ask`."""
         return self._watches.pop(call.tool_call_id, None) or self.ask(ctx, call)
 
-    def returned(self, watch: Watch, call: ToolCallPart, outcome: Callable[[], Outcome]) -> None:
+    def record_outcome(self, watch: Watch, call: ToolCallPart, outcome: Callable[[], Outcome]) -> None:
         """Tell what a call gave."""
         self._told.add(call.tool_call_id)
-        advice = watch.returned(outcome)
+        advice = watch.record_outcome(outcome)
         if advice:
             self._advices.append(advice)
 
-    def raised(self, watch: Watch, call: ToolCallPart, error: BaseException) -> None:
+    def record_exception(self, watch: Watch, call: ToolCallPart, error: BaseException) -> None:
         """Tell that a call failed."""
         if isinstance(error, Exception):
             self._told.add(call.tool_call_id)
-            watch.raised(error)
+            watch.record_exception(error)
             if watch.verdict.advice:
                 self._advices.append(watch.verdict.advice)
 
     def settle(self, ctx: RunContext[Any]) -> None:
         """Tell the outcomes that no hook has seen: of unknown tools, and of deferred calls that others have settled."""
         untold = []
-        with passing(self._guard):
+        with fail_open(self._guard):
             untold = _untold(ctx, self._told)
         for request, part, call, missing in untold:
             watch = self._watch(ctx, call, ctx.run_step - 1)
@@ -194,7 +194,7 @@ class _Run:
                 refusal = ToolReturnPart(call.tool_name, watch.verdict.advice, call.tool_call_id, outcome="failed")
                 request.parts = [refusal if other is part else other for other in request.parts]
             else:
-                self.returned(watch, call, partial(_answer, part, missing=missing))
+                self.record_outcome(watch, call, partial(_answer, part, missing=missing))
         self._told.clear()
         self._watches.clear()
 
@@ -227,7 +227,7 @@ class _Run:
         if step == self._step:
             return False
         self._step = step
-        with passing(self._guard):
+        with fail_open(self._guard):
             marks, size = set(_marks(ctx.messages)), len(ctx.messages)
             compacted = not marks <= self._marks or size * 2 <= self._size
             self._marks, self._size = marks, size

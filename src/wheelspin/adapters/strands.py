@@ -25,7 +25,7 @@ from strands.hooks import (
 from wheelspin.core.events import Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.watch import Watch, ends_with_a_word, passing
+from wheelspin.watch import OnAbort, Watch, ends_with_message, fail_open
 
 __all__ = ["WheelspinHooks"]
 
@@ -49,9 +49,9 @@ class WheelspinHooks(HookProvider):
         ```
     """
 
-    def __init__(self, guard: Guard | None = None, *, on_abort: str = "raise") -> None:
+    def __init__(self, guard: Guard | None = None, *, on_abort: OnAbort = "raise") -> None:
         self.guard = Guard() if guard is None else guard
-        self._raises = not ends_with_a_word(on_abort)
+        self._raises = not ends_with_message(on_abort)
         self._agents: WeakKeyDictionary[Any, _Agent] = WeakKeyDictionary()
 
     def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
@@ -71,7 +71,7 @@ class WheelspinHooks(HookProvider):
         agent.resumes = False
 
     def _before(self, event: BeforeToolCallEvent) -> None:
-        with passing(self.guard):
+        with fail_open(self.guard):
             call = self._call(event)
             if call is None:
                 return
@@ -107,7 +107,7 @@ class WheelspinHooks(HookProvider):
         if watch is None or watch.verdict.stops or _is_interrupted(event.result):
             return
         try:
-            advice = watch.returned(lambda: _outcome(event))
+            advice = watch.record_outcome(lambda: _outcome(event))
         except ToolLoopError as ended:
             advice = ended.verdict.advice
         if advice:

@@ -92,7 +92,7 @@ class _Again(Watch):
 def advice_of(watch: Watch, outcome: Callable[[], Outcome]) -> str:
     """Tell what came back, and give the advice for the model: also of a run's end, since MCP cannot end one."""
     try:
-        return watch.returned(outcome)
+        return watch.record_outcome(outcome)
     except ToolLoopError as ended:
         return ended.verdict.advice
 
