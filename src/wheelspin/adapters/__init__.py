@@ -1,4 +1,4 @@
-"""The adapters: one file, one framework. Each imports its framework; nothing here does."""
+"""The adapters, one file per framework. Importing an adapter imports its framework; importing this package does not."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ ADAPTERS = (
     "pydantic_ai",
     "strands",
 )
-"""The members of the family, by the names of their files."""
+"""Names of the adapter modules."""

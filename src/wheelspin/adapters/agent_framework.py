@@ -1,8 +1,8 @@
 """
-Agents of Microsoft Agent Framework.
+The adapter for Microsoft Agent Framework.
 
-`WheelspinMiddleware` guards the agents that it is given to. A run is one `run` of an agent, from the message to the
-answer; the session, where there is one, is the framework's.
+`WheelspinMiddleware` guards the agents it is added to. A run is one `run` of an agent, from the message to the answer.
+The session is the framework's, if there is one.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ _Next = Callable[[], Awaitable[None]]
 
 
 class LoopEnded(ToolLoopError, MiddlewareFailure):  # noqa: N818 - the framework's word for it is `MiddlewareFailure`
-    """A run is ended for a loop; it leaves the agent, where other exceptions become results of tools."""
+    """Raised to end a run. It leaves the agent, whereas the framework turns other exceptions into tool results."""
 
 
 class WheelspinMiddleware(AgentMiddleware):
     """
-    Guard an agent against loops of tool calls.
+    Guard an agent against tool-call loops.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on. Many agents and runs may share it.
-        on_abort: What ends a run: `raise` a `ToolLoopError` out of `run`, or `end` with a last message of the agent
-            that says why.
+        guard: The guard; by default one with its detectors on. Agents and runs can share it.
+        on_abort: How a run ends: `raise` a `ToolLoopError` from `run`, or `end` with a final message of the agent that
+            gives the reason.
 
     Example:
         ```python
@@ -67,30 +67,30 @@ class WheelspinMiddleware(AgentMiddleware):
         self._ends = ends_with_message(on_abort)
 
     async def process(self, context: AgentContext, call_next: _Next) -> None:
-        """Open a run, whose calls and messages are watched."""
+        """Start a run and watch its calls and messages."""
         run = _Run(self.guard, context, ends=self._ends)
         given = context.client_kwargs.get("middleware") or []
-        context.client_kwargs["middleware"] = [_Calls(run), _Messages(run), *given]
+        context.client_kwargs["middleware"] = [_ToolCalls(run), _ModelCalls(run), *given]
         strategy = _strategy(context)
         if strategy is not None:
             context.compaction_strategy = _Compaction(strategy, run)
-        with run.here():
+        with run.active():
             await call_next()
         if isinstance(context.result, ResponseStream):
-            context.result.with_pull_context_manager(run.here)
+            context.result.with_pull_context_manager(run.active)
 
 
 def guarded_compaction(strategy: CompactionStrategy) -> CompactionStrategy:
     """
-    Have what a compaction strategy does in a guarded run arm the run's guard.
+    Wrap a compaction strategy so that its compactions in a guarded run arm the run's guard.
 
-    The strategy of an agent or its client needs no wrapper; that of a `CompactionProvider` does.
+    The strategy of an agent or its client needs no wrapper; the strategy of a `CompactionProvider` does.
 
     Args:
         strategy: The strategy.
 
     Returns:
-        A strategy that does the same.
+        A strategy that compacts in the same way.
 
     Example:
         ```python
@@ -111,14 +111,14 @@ class _Run:
         self.session_id: str = self.run_id if session is None else str(session)
         agent = context.agent
         self.agent_id: str | None = getattr(agent, "name", None) or getattr(agent, "id", None)
-        self.turns: dict[str | None, str] = {}
-        self.advices: dict[str | None, str] = {}
-        self.known: set[str | None] = set()
-        self.left = False
+        self.turn_ids: dict[str | None, str] = {}
+        self.pending_advice: dict[str | None, str] = {}
+        self.known_ids: set[str | None] = set()
+        self.error_raised = False
 
     @contextmanager
-    def here(self) -> Iterator[None]:
-        """Make this the run of the compactions that happen meanwhile."""
+    def active(self) -> Iterator[None]:
+        """Attribute compactions in this block to this run."""
         token = _RUN.set(self)
         try:
             yield
@@ -128,35 +128,39 @@ class _Run:
     def compacted(self) -> None:
         self.guard.compacted(self.session_id, agent_id=self.agent_id)
 
-    def call(self, tool: str, arguments: Any, call_id: str | None) -> ToolCall:
-        self.known.add(call_id)
+    def make_call(self, tool: str, arguments: Any, call_id: str | None) -> ToolCall:
+        self.known_ids.add(call_id)
         return ToolCall(
             tool,
             arguments,
             id=call_id,
-            turn_id=self.turns.get(call_id),
+            turn_id=self.turn_ids.get(call_id),
             run_id=self.run_id,
             session_id=self.session_id,
             agent_id=self.agent_id,
         )
 
     def ending(self) -> Verdict | None:
-        """Give what ended the run; not once the error is on its way, since the framework may have more to send then."""
-        return None if self.left else self.guard.ending(self.run_id, self.session_id, agent_id=self.agent_id)
+        """
+        Return the verdict that ended the run, if any.
+
+        `None` once the error has been raised: the framework may still send requests at that point.
+        """
+        return None if self.error_raised else self.guard.ending(self.run_id, self.session_id, agent_id=self.agent_id)
 
     def error(self, ending: Verdict) -> LoopEnded:
-        self.left = True
+        self.error_raised = True
         return LoopEnded(ending)
 
 
-class _Calls(FunctionMiddleware):
-    """The calls of a run."""
+class _ToolCalls(FunctionMiddleware):
+    """Watches the tool calls of a run."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
 
     async def process(self, context: FunctionInvocationContext, call_next: _Next) -> None:
-        watch = Watch(self._run.guard, lambda: self._call(context))
+        watch = Watch(self._run.guard, lambda: self._make_call(context))
         if watch.verdict.stops:
             if watch.verdict.action is Action.ABORT and not self._run.ends:
                 raise self._run.error(watch.verdict)
@@ -167,14 +171,14 @@ class _Calls(FunctionMiddleware):
         except (MiddlewareTermination, MiddlewareFailure, UserInputRequiredException):
             raise
         except Exception as error:
-            self._raised(watch, context, error)
+            self._record_exception(watch, context, error)
             raise
-        self._returned(watch, context)
+        self._record_outcome(watch, context)
 
-    def _call(self, context: FunctionInvocationContext) -> ToolCall:
-        return self._run.call(context.function.name, context.arguments, context.metadata.get("call_id"))
+    def _make_call(self, context: FunctionInvocationContext) -> ToolCall:
+        return self._run.make_call(context.function.name, context.arguments, context.metadata.get("call_id"))
 
-    def _raised(self, watch: Watch, context: FunctionInvocationContext, error: Exception) -> None:
+    def _record_exception(self, watch: Watch, context: FunctionInvocationContext, error: Exception) -> None:
         advice = watch.verdict.advice
         try:
             watch.record_exception(error)
@@ -182,10 +186,10 @@ class _Calls(FunctionMiddleware):
             if not self._run.ends:
                 raise self._run.error(ended.verdict) from error
             advice = ended.verdict.advice
-        if advice:  # the framework makes a result of the exception, without its notes
-            self._run.advices[context.metadata.get("call_id")] = advice
+        if advice:  # the framework turns the exception into a result and drops its notes
+            self._run.pending_advice[context.metadata.get("call_id")] = advice
 
-    def _returned(self, watch: Watch, context: FunctionInvocationContext) -> None:
+    def _record_outcome(self, watch: Watch, context: FunctionInvocationContext) -> None:
         result = context.result
         if isinstance(result, Content) and result.type == "function_approval_request":
             return
@@ -199,68 +203,68 @@ class _Calls(FunctionMiddleware):
             context.result = [*_items(result), Content.from_text(advice)]
 
 
-class _Messages(ChatMiddleware):
-    """What a run sends to the model, and what the model asks for."""
+class _ModelCalls(ChatMiddleware):
+    """Watches what a run sends to the model, and which calls the model asks for."""
 
     def __init__(self, run: _Run) -> None:
         self._run = run
-        self._sent = 0
+        self._requests = 0
 
     async def process(self, context: ChatContext, call_next: _Next) -> None:
         with fail_open(self._run.guard):
-            self._look(context.messages)
+            self._check_results(context.messages)
         ending = self._run.ending()
         if ending is not None:
             if not self._run.ends:
                 raise self._run.error(ending)
-            context.result = _last_word(ending, stream=context.stream)
+            context.result = _final_response(ending, stream=context.stream)
             return
-        self._sent += 1
-        turn = f"{self._run.run_id}-{self._sent}"
+        self._requests += 1
+        turn = f"{self._run.run_id}-{self._requests}"
 
-        def asked(part: Any) -> Any:
-            """Note to which message of the model its calls belong."""
+        def note_turn(part: Any) -> Any:
+            """Note which message of the model each call belongs to."""
             with fail_open(self._run.guard):
                 calls = [content.call_id for content in part.contents if content.type == "function_call"]
-                self._run.turns.update(dict.fromkeys(calls, turn))
+                self._run.turn_ids.update(dict.fromkeys(calls, turn))
             return part
 
-        context.stream_transform_hooks.append(asked)
+        context.stream_transform_hooks.append(note_turn)
         await call_next()
         if isinstance(context.result, ChatResponse):
             for message in context.result.messages:
-                asked(message)
+                note_turn(message)
 
-    def _look(self, messages: Sequence[Message]) -> None:
-        """Find the calls of tools that are not there, and add what advice could not be added before."""
+    def _check_results(self, messages: Sequence[Message]) -> None:
+        """Find calls of unknown tools, and add pending advice to results."""
         contents = [content for message in messages for content in message.contents]
         results = [content for content in contents if content.type == "function_result"]
-        if not self._sent:  # those of earlier runs
-            self._run.known.update(result.call_id for result in results)
+        if not self._requests:  # results from earlier runs
+            self._run.known_ids.update(result.call_id for result in results)
         calls = {content.call_id: content for content in contents if content.type == "function_call"}
         for result in results:
             call = calls.get(result.call_id)
-            if result.call_id not in self._run.known and call is not None and _is_of_no_tool(result, call):
-                self._tell_unknown(result, call)
-            advice = self._run.advices.pop(result.call_id, None)
+            if result.call_id not in self._run.known_ids and call is not None and _is_unknown_tool(result, call):
+                self._handle_unknown_tool(result, call)
+            advice = self._run.pending_advice.pop(result.call_id, None)
             if advice is not None:
-                _show(result, [*_items(result.result), Content.from_text(advice)])
+                _replace_content(result, [*_items(result.result), Content.from_text(advice)])
 
-    def _tell_unknown(self, result: Content, call: Content) -> None:
-        watch = Watch(self._run.guard, self._run.call(str(call.name), call.parse_arguments(), call.call_id))
+    def _handle_unknown_tool(self, result: Content, call: Content) -> None:
+        watch = Watch(self._run.guard, self._run.make_call(str(call.name), call.parse_arguments(), call.call_id))
         if watch.verdict.stops:
-            _show(result, [Content.from_text(watch.verdict.advice)])
+            _replace_content(result, [Content.from_text(watch.verdict.advice)])
             return
         try:
             advice = watch.record_outcome(lambda: Outcome.unknown_tool(result.result))
         except ToolLoopError as ended:
             advice = ended.verdict.advice
         if advice:
-            self._run.advices[call.call_id] = advice
+            self._run.pending_advice[call.call_id] = advice
 
 
 class _Compaction:
-    """A compaction strategy that tells a run of what it did."""
+    """A compaction strategy that notifies a run of its compactions."""
 
     def __init__(self, strategy: CompactionStrategy, run: _Run | None = None) -> None:
         self._strategy = strategy
@@ -278,19 +282,19 @@ class _Compaction:
 
 
 def _strategy(context: AgentContext) -> CompactionStrategy | None:
-    """Give the strategy that would be used: that of the run, of the agent, or of its client."""
+    """Return the strategy that applies: the run's, else the agent's, else the client's."""
     agent = context.agent
     owners = (context, agent, getattr(agent, "client", None))
     found: Iterable[CompactionStrategy | None] = (getattr(owner, "compaction_strategy", None) for owner in owners)
     return next((strategy for strategy in found if strategy is not None), None)
 
 
-def _is_of_no_tool(result: Content, call: Content) -> bool:
+def _is_unknown_tool(result: Content, call: Content) -> bool:
     return result.exception is not None and str(result.result) == f'Error: Requested function "{call.name}" not found.'
 
 
 def _items(result: Any) -> list[Content]:
-    """Give what the framework makes of a result."""
+    """Return the content items the framework makes of a result."""
     return list(Content.from_function_result("", result=result).items or [])
 
 
@@ -301,13 +305,13 @@ def _outcome(result: Any) -> Outcome:
     return Outcome.result([item.to_dict() for item in items])
 
 
-def _show(result: Content, items: list[Content]) -> None:
-    """Give a result that was made already another content."""
+def _replace_content(result: Content, items: list[Content]) -> None:
+    """Replace the content of an existing result."""
     made = Content.from_function_result("", result=items)
     result.items, result.result = made.items, made.result
 
 
-def _last_word(ending: Verdict, *, stream: bool) -> Any:
+def _final_response(ending: Verdict, *, stream: bool) -> Any:
     contents, code = [Content.from_text(ending.reason)], {"wheelspin": ending.code}
     if not stream:
         return ChatResponse(messages=[Message("assistant", contents)], additional_properties=code)

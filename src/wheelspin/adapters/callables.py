@@ -1,8 +1,8 @@
 """
-Loops that are written by hand: tools are functions, and the loop calls them.
+The adapter for hand-written agent loops whose tools are functions.
 
-`guarded` wraps a tool, for loops that look tools up and call them. `Run` watches the calls of one task, for loops that
-have the ids of the calls at hand.
+`Run` runs the calls of one task, for loops that have the ids of the calls at hand. `guarded` wraps a tool, for loops
+that only call functions.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Run:
     One task, from the user's prompt to the final answer.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on, for this run alone.
-        run_id: Its id; a new one if left out.
+        guard: The guard; by default one with its detectors on, for this run alone.
+        run_id: Id of the run; by default a new one.
         session_id: Id of the conversation.
         agent_id: Id of the agent.
 
@@ -69,21 +69,20 @@ class Run:
         Run one tool call of the model.
 
         Args:
-            tool: The tool's name, as the model wrote it.
-            arguments: Its arguments, given to the function by their names.
-            function: What runs; where it is a coroutine function, the answer is to be awaited.
+            tool: Name of the tool, as the model wrote it.
+            arguments: Arguments of the call, passed to the function by name.
+            function: The function to run. If it is a coroutine function, await what this method returns.
             id: The provider's id of the call.
 
         Returns:
-            What the function gave, with the advice where the call is warned about; of a call that is blocked the
-            advice alone.
+            The function's result, with advice added if the call is warned about. For a blocked call, the advice alone.
 
         Raises:
-            ToolLoopError: The run is to be ended.
-            Exception: What the function raised, unchanged.
+            ToolLoopError: The run must end.
+            Exception: Whatever the function raised, unchanged.
         """
-        call = self.made(tool, arguments, id)
-        run_it = self.awaited if inspect.iscoroutinefunction(function) else self.called
+        call = self.make_call(tool, arguments, id)
+        run_it = self.await_call if inspect.iscoroutinefunction(function) else self.run_call
         return run_it(call, lambda: function(**arguments))
 
     def missing(
@@ -94,44 +93,44 @@ class Run:
         id: str | None = None,  # noqa: A002 - the field's own word for it
     ) -> str:
         """
-        Tell that the model asked for a tool that is not there.
+        Record a call of a tool that does not exist.
 
         Args:
-            tool: The name, as the model wrote it.
-            arguments: The arguments, as the model wrote them.
+            tool: Name of the tool, as the model wrote it.
+            arguments: Arguments of the call, as the model wrote them.
             id: The provider's id of the call.
 
         Returns:
-            The answer for the model, with the advice where there is one.
+            The answer for the model, with advice if there is any.
 
         Raises:
-            ToolLoopError: The run is to be ended.
+            ToolLoopError: The run must end.
 
         Example:
             >>> Run().missing("delete_al", {"path": "/a"})
             'There is no tool `delete_al`.'
         """
-        watch = Watch(self.guard, self.made(tool, arguments, id))
+        watch = Watch(self.guard, self.make_call(tool, arguments, id))
         if watch.verdict.stops:
-            return _refused(watch)
+            return _blocked_answer(watch)
         answer = f"There is no tool `{printable_name(tool)}`."
         return str(with_advice(answer, watch.record_outcome(lambda: Outcome.unknown_tool(answer))))
 
     def compacted(self) -> None:
-        """Tell that the context was shortened and the run goes on: arms the guard for what comes."""
+        """Arm the guard, after the context was shortened and the run goes on."""
         self.guard.compacted(self.session_id, agent_id=self.agent_id)
 
-    def made(self, tool: str, arguments: Any, call_id: str | None = None) -> ToolCall:
-        """Make a call of this run."""
+    def make_call(self, tool: str, arguments: Any, call_id: str | None = None) -> ToolCall:
+        """Return a call of this run."""
         return ToolCall(
             tool, arguments, id=call_id, run_id=self.run_id, session_id=self.session_id, agent_id=self.agent_id
         )
 
-    def called(self, call: ToolCall, start: Callable[[], Any]) -> Any:
-        """Run a call that `made` gave, and give its answer; see `call`."""
+    def run_call(self, call: ToolCall, start: Callable[[], Any]) -> Any:
+        """Run a call made by `make_call` and return its answer; see `call`."""
         watch = Watch(self.guard, call)
         if watch.verdict.stops:
-            return _refused(watch)
+            return _blocked_answer(watch)
         try:
             result = start()
         except BaseException as error:
@@ -139,11 +138,11 @@ class Run:
             raise
         return with_advice(result, watch.record_outcome(lambda: Outcome.result(result)))
 
-    async def awaited(self, call: ToolCall, start: Callable[[], Awaitable[Any]]) -> Any:
-        """Await a call that `made` gave, and give its answer; see `call`."""
+    async def await_call(self, call: ToolCall, start: Callable[[], Awaitable[Any]]) -> Any:
+        """Await a call made by `make_call` and return its answer; see `call`."""
         watch = Watch(self.guard, call)
         if watch.verdict.stops:
-            return _refused(watch)
+            return _blocked_answer(watch)
         try:
             result = await start()
         except BaseException as error:
@@ -161,13 +160,16 @@ def run(
     agent_id: str | None = None,
 ) -> Iterator[Run]:
     """
-    Open a run: functions that are `guarded` and called in this block belong to it, in this thread and its tasks.
+    Start a run: calls of `guarded` functions in this block belong to it, in this thread and the tasks it starts.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on, for this run alone.
-        run_id: Its id; a new one if left out.
+        guard: The guard; by default one with its detectors on, for this run alone.
+        run_id: Id of the run; by default a new one.
         session_id: Id of the conversation.
         agent_id: Id of the agent.
+
+    Yields:
+        The run.
 
     Example:
         >>> @guarded
@@ -189,21 +191,21 @@ def run(
 
 def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """
-    Have each call of a tool watched by the run in whose block it is made; outside of one it is called as it is.
+    Wrap a tool so that its calls in a `run` block are watched; outside of one the tool works as before.
 
     Args:
-        function: The tool; its name is the tool's name, its arguments are those of the call. It may be a coroutine
-            function.
+        function: The tool, a function or a coroutine function. Its name is used as the tool's name and its arguments
+            as those of the call.
 
     Returns:
-        A function that gives what the tool gives, with the advice where the call is warned about, and of a call that
-        is blocked the advice alone. It raises `ToolLoopError` where the run is to be ended.
+        A function that returns the tool's result, with advice added if the call is warned about. For a blocked call it
+        returns the advice alone. It raises `ToolLoopError` if the run must end.
     """
     signature = inspect.signature(function)
 
     def call_of(task: Run, given: tuple[Any, ...], named: dict[str, Any]) -> ToolCall:
         arguments = signature.bind(*given, **named).arguments
-        return task.made(function.__name__, {name: arguments[name] for name in arguments if name != "self"})
+        return task.make_call(function.__name__, {name: arguments[name] for name in arguments if name != "self"})
 
     if inspect.iscoroutinefunction(function):
 
@@ -212,7 +214,7 @@ def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
             task = _RUN.get()
             if task is None:
                 return await function(*given, **named)
-            return await task.awaited(call_of(task, given, named), lambda: function(*given, **named))
+            return await task.await_call(call_of(task, given, named), lambda: function(*given, **named))
 
         return awaited  # type: ignore[return-value]
 
@@ -221,14 +223,14 @@ def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
         task = _RUN.get()
         if task is None:
             return function(*given, **named)
-        answer: _R = task.called(call_of(task, given, named), lambda: function(*given, **named))
+        answer: _R = task.run_call(call_of(task, given, named), lambda: function(*given, **named))
         return answer
 
     return called
 
 
-def _refused(watch: Watch) -> str:
-    """Give the answer to a call that must not run, or end the run."""
+def _blocked_answer(watch: Watch) -> str:
+    """Return the answer to a blocked call, or raise `ToolLoopError` if the run must end."""
     if watch.verdict.action is Action.ABORT:
         raise ToolLoopError(watch.verdict)
     return watch.verdict.advice

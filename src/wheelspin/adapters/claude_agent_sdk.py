@@ -1,8 +1,8 @@
 """
-The Claude Agent SDK.
+The adapter for the Claude Agent SDK.
 
-`guarded` gives options with which each session is guarded by hooks in this process: those of the command-line hook of
-Claude Code, with one guard in memory in place of its store. A run is a prompt, from the user's message to the answer.
+`guarded` returns options that guard every session by hooks in this process. They work like the command-line hook of
+Claude Code, with a guard in memory instead of a store. A run is a prompt, from the user's message to the answer.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from wheelspin.watch import fail_open
 __all__ = ["TOOLS", "ending_of", "guarded", "raising"]
 
 TOOLS = HOOK.tools
-"""What is known about Claude Code's tools, for a guard of your own: `Guard(settings, tools=TOOLS)`."""
+"""What is known about Claude Code's tools; pass it to a guard of your own: `Guard(settings, tools=TOOLS)`."""
 _EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolBatch", "PostCompact")
 
 
 def guarded(options: ClaudeAgentOptions | None = None, guard: Guard | None = None) -> ClaudeAgentOptions:
     """
-    Give options with which sessions are guarded against loops of tool calls.
+    Return options that guard sessions against tool-call loops.
 
     Args:
-        options: Your options; they are left as they are, and their hooks run, too.
-        guard: The guard; without one, a guard with its detectors on. Many sessions may share it.
+        options: Your options. They are not changed, and their hooks still run.
+        guard: The guard; by default one with its detectors on. Sessions can share it.
 
     Returns:
         The options for `query` or a `ClaudeSDKClient`.
@@ -44,24 +44,27 @@ def guarded(options: ClaudeAgentOptions | None = None, guard: Guard | None = Non
             ...
         ```
     """
-    given = ClaudeAgentOptions() if options is None else options
-    watch = HookMatcher(hooks=[_Watch(Guard(tools=TOOLS) if guard is None else guard)])
-    hooks: dict[Any, list[HookMatcher]] = dict(given.hooks or {})
+    user_options = ClaudeAgentOptions() if options is None else options
+    hook = HookMatcher(hooks=[_Hook(Guard(tools=TOOLS) if guard is None else guard)])
+    hooks: dict[Any, list[HookMatcher]] = dict(user_options.hooks or {})
     for event in _EVENTS:
-        hooks[event] = [*hooks.get(event, ()), watch]
-    return replace(given, hooks=hooks)
+        hooks[event] = [*hooks.get(event, ()), hook]
+    return replace(user_options, hooks=hooks)
 
 
 async def raising(messages: AsyncIterable[Message], guard: Guard) -> AsyncIterator[Message]:
     """
-    Give the messages of a session, and raise when they are over where the guard has ended a run.
+    Yield the messages of a session, and raise at the end if the guard ended a run.
 
     Args:
-        messages: What `query` or a client's `receive_response` gives.
-        guard: The guard that `guarded` was given.
+        messages: The messages from `query` or a client's `receive_response`.
+        guard: The guard that was passed to `guarded`.
+
+    Yields:
+        Each message, unchanged.
 
     Raises:
-        ToolLoopError: A run was ended.
+        ToolLoopError: The guard ended a run. Raised after the last message.
 
     Example:
         ```python
@@ -79,14 +82,14 @@ async def raising(messages: AsyncIterable[Message], guard: Guard) -> AsyncIterat
 
 def ending_of(message: Message, guard: Guard) -> Verdict | None:
     """
-    Give the verdict that ended a run.
+    Return the verdict that ended a run.
 
     Args:
         message: A message of a session.
-        guard: The guard that `guarded` was given.
+        guard: The guard that was passed to `guarded`.
 
     Returns:
-        The verdict, where the message is the result of a run that the guard has ended.
+        The verdict if the message is the result of a run that the guard ended, else `None`.
     """
     if not isinstance(message, ResultMessage) or message.terminal_reason != "hook_stopped":
         return None
@@ -95,8 +98,8 @@ def ending_of(message: Message, guard: Guard) -> Verdict | None:
     return None if newest is None else guard.ending(newest.run_id, newest.session_id)
 
 
-class _Watch:
-    """The hook of all events."""
+class _Hook:
+    """The hook for all events."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -106,8 +109,8 @@ class _Watch:
         with fail_open(self._guard):
             event = HOOK.event(payload)
             reply = None if event is None else HOOK.reply(event, act(event, self._guard))
-        return {} if reply is None else {_PYTHON.get(key, key): value for key, value in reply.items()}
+        return {} if reply is None else {_PYTHON_KEYS.get(key, key): value for key, value in reply.items()}
 
 
-_PYTHON = {"continue": "continue_"}
-"""How a key of a reply is spelled in Python."""
+_PYTHON_KEYS = {"continue": "continue_"}
+"""Keys of a reply that have another name in Python."""

@@ -1,8 +1,8 @@
 """
-Agents of Google's Agent Development Kit (ADK).
+The adapter for Google's Agent Development Kit (ADK).
 
 `WheelspinPlugin` guards all agents of an `App` or a `Runner`. A run is one invocation, from the user's message to the
-answer; in a live session it is what follows the newest message of the user.
+answer. In a live session, a run is what follows the user's newest message.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from wheelspin.watch import Compactions, OnAbort, Watch, ends_with_message, fail
 
 __all__ = ["WheelspinPlugin"]
 
-_MOST_ADVICES = 1000
+_MAX_PENDING_ADVICE = 1000
 
 
 class WheelspinPlugin(BasePlugin):
     """
-    Guard the agents of an app against loops of tool calls.
+    Guard the agents of an app against tool-call loops.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on. Many runs may share it.
-        on_abort: What ends a run, when its agent would ask the model next: `end` with a last message of the agent that
-            says why, or `raise` the error that ADK makes of a plugin's, whose cause is a `ToolLoopError`.
-        name: The plugin's name.
+        guard: The guard; by default one with its detectors on. Runs can share it.
+        on_abort: How a run ends when its agent would next call the model: `end` with a final message of the agent that
+            gives the reason, or `raise` an error. ADK wraps errors of plugins; the cause is the `ToolLoopError`.
+        name: Name of the plugin.
 
     Example:
         ```python
@@ -54,56 +54,56 @@ class WheelspinPlugin(BasePlugin):
         self._raises = not ends_with_message(on_abort)
         self._compactions = Compactions(self.guard)
         self._watches: WeakKeyDictionary[ToolContext, Watch] = WeakKeyDictionary()
-        self._advices: dict[tuple[str, str | None], str] = {}
+        self._pending_advice: dict[tuple[str, str | None], str] = {}
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
     ) -> dict[str, Any] | None:
-        """Watch a call, and answer one that must not run."""
-        return self._refused(self._watch(tool, tool_args, tool_context))
+        """Watch a call, and answer it if it is blocked."""
+        return self._blocked_result(self._watch(tool, tool_args, tool_context))
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: Any
     ) -> dict[str, Any] | None:
-        """Tell what came back; the advice is added later, so that the callbacks after this one see the result."""
+        """Record the outcome. Advice is added later, so that the callbacks after this one see the original result."""
         watch = self._watches.pop(tool_context, None)
         if watch is not None and not watch.verdict.stops:
-            self._told(watch, tool_context, lambda: _outcome(tool, tool_context, result))
+            self._record_outcome(watch, tool_context, lambda: _outcome(tool, tool_context, result))
         return None
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: BaseException
     ) -> dict[str, Any] | None:
-        """Tell that a tool raised an exception, or that there is no such tool."""
+        """Record that a tool raised an exception or does not exist."""
         watch = self._watches.get(tool_context)
-        if watch is None:  # older ADKs ask nobody before a call of a tool that is not there
+        if watch is None:  # older ADKs run no callback before a call of an unknown tool
             watch = self._watch(tool, tool_args, tool_context)
             if watch is None or watch.verdict.stops:
-                return self._refused(watch)
-        if type(tool) is BaseTool:  # what stands in for a tool that is not there
-            self._told(watch, tool_context, lambda: Outcome.unknown_tool(str(error)))
+                return self._blocked_result(watch)
+        if type(tool) is BaseTool:  # ADK's placeholder for an unknown tool
+            self._record_outcome(watch, tool_context, lambda: Outcome.unknown_tool(str(error)))
             return None
-        with suppress(ToolLoopError):  # the exception ends the run; where it is handled, the next model call does
+        with suppress(ToolLoopError):  # the tool's exception ends the run; if it is handled, the next model call does
             watch.record_exception(error)
         return None
 
     async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
-        """Add the advice of a warning to the result that goes to the session and the model."""
-        if self._advices:
+        """Add the advice of a warning to the result that the session and the model receive."""
+        if self._pending_advice:
             with fail_open(self.guard):
-                self._advise(event)
+                self._add_advice(event)
         return None
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
-        """End a run that the guard has ended, with the reason as the agent's last word."""
+        """End a run that the guard has ended, with the reason as the agent's final message."""
         ending = self._ending(callback_context)
         if ending is None:
             return None
         if self._raises:
             raise ToolLoopError(ending)
-        callback_context.actions.escalate = True  # a `LoopAgent` would go on for ever
+        callback_context.actions.escalate = True  # or a `LoopAgent` would continue forever
         return LlmResponse(
             content=types.Content(role="model", parts=[types.Part(text=ending.reason)]),
             custom_metadata={"wheelspin": ending.code},
@@ -111,63 +111,63 @@ class WheelspinPlugin(BasePlugin):
 
     def _watch(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> Watch | None:
         with fail_open(self.guard):
-            call = self._call(tool, tool_args, context)
-            if call.id is not None:  # without one it is a node of a workflow: no model asked for it
+            call = self._make_call(tool, tool_args, context)
+            if call.id is not None:  # a call without an id comes from a workflow node, not from a model
                 watch = self._watches[context] = Watch(self.guard, call)
                 return watch
         return None
 
-    def _call(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> ToolCall:
+    def _make_call(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext) -> ToolCall:
         session = context.session
         self._compactions.check_marks(session.id, _marks(session.events), agent_id=context.agent_name)
         return ToolCall(
             tool.name,
             tool_args,
             id=context.function_call_id,
-            turn_id=_turn(session.events, context.function_call_id),
-            run_id=_run(context),
+            turn_id=_turn_id(session.events, context.function_call_id),
+            run_id=_run_id(context),
             session_id=session.id,
             agent_id=context.agent_name,
         )
 
-    def _refused(self, watch: Watch | None) -> dict[str, Any] | None:
+    def _blocked_result(self, watch: Watch | None) -> dict[str, Any] | None:
         return {"error": watch.verdict.advice} if watch is not None and watch.verdict.stops else None
 
-    def _told(self, watch: Watch, context: ToolContext, outcome: Callable[[], Outcome]) -> None:
+    def _record_outcome(self, watch: Watch, context: ToolContext, outcome: Callable[[], Outcome]) -> None:
         try:
             advice = watch.record_outcome(outcome)
         except ToolLoopError as ended:
             advice = ended.verdict.advice
         if advice:
-            self._advices[context.invocation_id, context.function_call_id] = advice
-            if len(self._advices) > _MOST_ADVICES:
-                del self._advices[next(iter(self._advices))]
+            self._pending_advice[context.invocation_id, context.function_call_id] = advice
+            if len(self._pending_advice) > _MAX_PENDING_ADVICE:
+                del self._pending_advice[next(iter(self._pending_advice))]
 
-    def _advise(self, event: Event) -> None:
+    def _add_advice(self, event: Event) -> None:
         for response in event.get_function_responses():
-            advice = self._advices.pop((event.invocation_id, response.id), None)
+            advice = self._pending_advice.pop((event.invocation_id, response.id), None)
             if advice is not None:
                 response.response = with_advice(dict(response.response or {}), advice)
 
     def _ending(self, context: CallbackContext) -> Verdict | None:
         with fail_open(self.guard):
-            return self.guard.ending(_run(context), context.session.id, agent_id=context.agent_name)
+            return self.guard.ending(_run_id(context), context.session.id, agent_id=context.agent_name)
         return None
 
 
-def _run(context: CallbackContext) -> str:
-    """Give the invocation, or in a live session, where the user speaks more than once in it, the newest message."""
-    spoken = [event.id for event in context.session.events if _is_of_user(event, context.invocation_id)]
-    return spoken[-1] if len(spoken) > 1 else context.invocation_id
+def _run_id(context: CallbackContext) -> str:
+    """Return the invocation's id, or, if it has several user messages (a live session), that of the newest one."""
+    messages = [event.id for event in context.session.events if _is_user_message(event, context.invocation_id)]
+    return messages[-1] if len(messages) > 1 else context.invocation_id
 
 
-def _is_of_user(event: Event, invocation_id: str) -> bool:
+def _is_user_message(event: Event, invocation_id: str) -> bool:
     if event.author != "user" or event.invocation_id != invocation_id:
         return False
     return bool(event.content or event.input_transcription) and not event.get_function_responses()
 
 
-def _turn(events: list[Event], call_id: str | None) -> str | None:
+def _turn_id(events: list[Event], call_id: str | None) -> str | None:
     for event in reversed(events):
         if any(call.id == call_id for call in event.get_function_calls()):
             return event.id
@@ -179,7 +179,7 @@ def _marks(events: list[Event]) -> list[str]:
 
 
 def _is_pending(tool: BaseTool, context: ToolContext, result: Any) -> bool:
-    """Tell whether the outcome comes later: from a tool that runs long, or after the user has agreed or signed in."""
+    """Return whether the outcome comes later: from a long-running tool, or after the user confirms or signs in."""
     actions, call_id = context.actions, context.function_call_id
     asked = {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
     later = tool.is_long_running or getattr(tool, "_defers_response", False)

@@ -1,8 +1,9 @@
 """
-LangChain agents and LangGraph's `ToolNode`.
+The adapter for LangChain agents and LangGraph's `ToolNode`.
 
-`WheelspinMiddleware` guards an agent of `create_agent`; `guard_tools` gives the wrappers for a plain `ToolNode`. A run
-is one `invoke` of the agent, from the user's message to the answer; the thread, where there is one, is the session.
+`WheelspinMiddleware` guards an agent made with `create_agent`; `guard_tools` returns the wrappers for a plain
+`ToolNode`. A run is one `invoke` of the agent, from the user's message to the answer. The session is the thread, if
+there is one.
 """
 
 from __future__ import annotations
@@ -34,23 +35,23 @@ _AsyncHandler = Callable[[ToolCallRequest], Awaitable[_Answer]]
 
 
 class LoopEnded(ToolLoopError, GraphBubbleUp):  # noqa: N818 - it is how a graph ends
-    """A run is ended for a loop; it passes through LangGraph, also where `ToolNode` handles all errors of tools."""
+    """Raised to end a run. It passes through LangGraph even if `ToolNode` handles all tool errors."""
 
 
 class GuardedState(AgentState[Any]):
-    """The state of a guarded agent: which run it is in, and the advice with which it was ended."""
+    """The state of a guarded agent, with the id of its run."""
 
     wheelspin_run: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
     """
-    Guard an agent against loops of tool calls.
+    Guard an agent against tool-call loops.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on. Many runs may share it.
-        on_abort: What ends a run: `raise` a `ToolLoopError` out of `invoke`, or `end` with a last message of the agent
-            that says why.
+        guard: The guard; by default one with its detectors on. Runs can share it.
+        on_abort: How a run ends: `raise` a `ToolLoopError` from `invoke`, or `end` with a final message of the agent
+            that gives the reason.
 
     Example:
         ```python
@@ -67,24 +68,24 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
         self._tools = _Tools(self.guard, ends=self._ends)
 
     def before_agent(self, state: GuardedState, runtime: Any) -> dict[str, Any]:
-        """Open a run."""
+        """Start a run."""
         return {"wheelspin_run": uuid4().hex}
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """End a run that the guard has ended, with the reason as the agent's last word."""
-        return self._last_word(request) or handler(request)
+        """End a run that the guard has ended, with the reason as the agent's final message."""
+        return self._final_message(request) or handler(request)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """End a run that the guard has ended, with the reason as the agent's last word."""
-        return self._last_word(request) or await handler(request)
+        """End a run that the guard has ended, with the reason as the agent's final message."""
+        return self._final_message(request) or await handler(request)
 
-    def _last_word(self, request: Any) -> AIMessage | None:
+    def _final_message(self, request: Any) -> AIMessage | None:
         if not self._ends:
             return None
         ending = None
         with fail_open(self.guard):
             run = request.state.get("wheelspin_run")
-            ending = self.guard.ending(run, _thread_of(get_config()) or run)
+            ending = self.guard.ending(run, _thread_id_of(get_config()) or run)
         return None if ending is None else AIMessage(ending.reason)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:
@@ -98,13 +99,15 @@ class WheelspinMiddleware(AgentMiddleware[GuardedState, Any, Any]):
 
 def guard_tools(guard: Guard | None = None) -> dict[str, Callable[..., Any]]:
     """
-    Give the wrappers that guard a plain `ToolNode`.
+    Return the wrappers that guard a plain `ToolNode`.
+
+    A run is what follows the user's newest message.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on.
+        guard: The guard; by default one with its detectors on.
 
     Returns:
-        The arguments `wrap_tool_call` and `awrap_tool_call`. A run is what follows the newest message of the user.
+        The arguments `wrap_tool_call` and `awrap_tool_call` of `ToolNode`.
 
     Example:
         ```python
@@ -126,45 +129,45 @@ class _Tools:
     def call(self, request: ToolCallRequest, handler: _Handler) -> _Answer:
         watch = self._watch(request)
         if watch.verdict.stops:
-            return self._refused(request, watch.verdict)
+            return self._blocked_answer(request, watch.verdict)
         try:
             answer = handler(request)
         except BaseException as error:
-            self._raised(watch, error)
+            self._record_exception(watch, error)
             raise
-        return self._answered(watch, answer)
+        return self._record_answer(watch, answer)
 
     async def acall(self, request: ToolCallRequest, handler: _AsyncHandler) -> _Answer:
         watch = self._watch(request)
         if watch.verdict.stops:
-            return self._refused(request, watch.verdict)
+            return self._blocked_answer(request, watch.verdict)
         try:
             answer = await handler(request)
         except BaseException as error:
-            self._raised(watch, error)
+            self._record_exception(watch, error)
             raise
-        return self._answered(watch, answer)
+        return self._record_answer(watch, answer)
 
     def _watch(self, request: ToolCallRequest) -> Watch:
-        return Watch(self._guard, lambda: self._made(request))
+        return Watch(self._guard, lambda: self._make_call(request))
 
-    def _made(self, request: ToolCallRequest) -> ToolCall:
+    def _make_call(self, request: ToolCallRequest) -> ToolCall:
         state = request.state if isinstance(request.state, Mapping) else {}
         messages: list[AnyMessage] = state.get("messages") or []
         call = request.tool_call
-        run = state.get("wheelspin_run") or _newest_prompt(messages)
-        session = _thread(request) or run
+        run = state.get("wheelspin_run") or _newest_prompt_id(messages)
+        session = _thread_id(request) or run
         self._compactions.check_marks(session, _marks(state, messages))
         turn = next((message.id for message in reversed(messages) if isinstance(message, AIMessage)), None)
         return ToolCall(call["name"], call["args"], id=call["id"], turn_id=turn, run_id=run, session_id=session)
 
-    def _refused(self, request: ToolCallRequest, verdict: Verdict) -> ToolMessage:
+    def _blocked_answer(self, request: ToolCallRequest, verdict: Verdict) -> ToolMessage:
         if verdict.action is Action.ABORT and not self._ends:
             raise LoopEnded(verdict)
         call = request.tool_call
         return ToolMessage(verdict.advice, tool_call_id=call["id"], name=call["name"], status="error")
 
-    def _answered(self, watch: Watch, answer: _Answer) -> _Answer:
+    def _record_answer(self, watch: Watch, answer: _Answer) -> _Answer:
         try:
             advice = watch.record_outcome(lambda: _outcome(answer))
         except ToolLoopError as ended:
@@ -172,10 +175,10 @@ class _Tools:
                 raise LoopEnded(ended.verdict) from None
             advice = ended.verdict.advice
         if advice and isinstance(answer, ToolMessage):
-            return answer.model_copy(update={"content": _content(answer.content, advice)})
+            return answer.model_copy(update={"content": _content_with_advice(answer.content, advice)})
         return answer
 
-    def _raised(self, watch: Watch, error: BaseException) -> None:
+    def _record_exception(self, watch: Watch, error: BaseException) -> None:
         if isinstance(error, GraphBubbleUp):
             return
         try:
@@ -184,18 +187,18 @@ class _Tools:
             raise LoopEnded(ended.verdict) from error
 
 
-def _thread(request: ToolCallRequest) -> str | None:
+def _thread_id(request: ToolCallRequest) -> str | None:
     runtime: Any = request.runtime
-    return _thread_of(runtime.config if runtime is not None else None)
+    return _thread_id_of(runtime.config if runtime is not None else None)
 
 
-def _thread_of(config: Mapping[str, Any] | None) -> str | None:
+def _thread_id_of(config: Mapping[str, Any] | None) -> str | None:
     configurable = (config or {}).get("configurable")
     thread = configurable.get("thread_id") if configurable else None
     return None if thread is None else str(thread)
 
 
-def _newest_prompt(messages: Iterable[AnyMessage]) -> str | None:
+def _newest_prompt_id(messages: Iterable[AnyMessage]) -> str | None:
     prompts = [message for message in messages if isinstance(message, HumanMessage) and not _is_summary(message)]
     return prompts[-1].id if prompts else None
 
@@ -205,7 +208,7 @@ def _is_summary(message: AnyMessage) -> bool:
 
 
 def _marks(state: Mapping[str, Any], messages: Iterable[AnyMessage]) -> list[str]:
-    """Give what marks compactions: summaries among the messages, and the event that deepagents keeps."""
+    """Return the marks of compactions: the ids of summary messages, and the event that deepagents keeps."""
     marks = [str(message.id) for message in messages if _is_summary(message)]
     event = state.get("_summarization_event")
     return [*marks, f"cut at {event.get('cutoff_index')}"] if isinstance(event, Mapping) else marks
@@ -214,13 +217,13 @@ def _marks(state: Mapping[str, Any], messages: Iterable[AnyMessage]) -> list[str
 def _outcome(answer: _Answer) -> Outcome:
     if not isinstance(answer, ToolMessage):
         return Outcome.result(answer.update)
-    shown = answer.content
+    content = answer.content
     if answer.status != "error":
-        return Outcome.result(shown)
-    missing = isinstance(shown, str) and shown.startswith(f"Error: {answer.name} is not a valid tool")
-    return Outcome.unknown_tool(shown) if missing else Outcome.error(shown)
+        return Outcome.result(content)
+    missing = isinstance(content, str) and content.startswith(f"Error: {answer.name} is not a valid tool")
+    return Outcome.unknown_tool(content) if missing else Outcome.error(content)
 
 
-def _content(content: Any, advice: str) -> Any:
-    """Give a message's content with an advice: a text, or a list of blocks."""
+def _content_with_advice(content: Any, advice: str) -> Any:
+    """Return a message's content, a string or a list of blocks, with advice added."""
     return with_advice(content, advice) if isinstance(content, str) else [*content, {"type": "text", "text": advice}]
