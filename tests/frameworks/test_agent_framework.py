@@ -260,7 +260,7 @@ def test_what_cannot_be_read_is_not_guarded(monkeypatch: pytest.MonkeyPatch) -> 
     """And breaks no agent; the guard says so."""
     guard, kinds = lenient_guard(monkeypatch)
     monkeypatch.setattr("wheelspin.adapters.agent_framework._Run.call", lambda *_: 1 / 0)
-    monkeypatch.setattr("wheelspin.adapters.agent_framework._Messages._look", lambda *_: 1 / 0)
+    monkeypatch.setattr("wheelspin.adapters.agent_framework._ModelCalls._check_results", lambda *_: 1 / 0)
     agent = _agent(guard, LOOP[:35])
     _run(agent)
 

@@ -94,7 +94,7 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[LoopEvent]:
 @EVERY
 def test_the_end_of_a_run_is_an_error_that_says_why(shape: Shape, events: list[LoopEvent]) -> None:
     """It is caused by the error that other adapters raise."""
-    with pytest.raises(ProxyException, match="A message of the user begins a new run") as refused:
+    with pytest.raises(ProxyException, match="A new user message starts a new run") as refused:
         asyncio.run(hooked(_loop(shape, 31), CALL_TYPES[shape.name]))
 
     assert (refused.value.code, refused.value.type) == ("400", "tool_loop")

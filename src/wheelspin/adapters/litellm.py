@@ -1,9 +1,9 @@
 """
-LiteLLM's proxy, and so any agent in any language that is given its address.
+The adapter for LiteLLM's proxy, and so for any agent in any language that uses the proxy.
 
-`guard`, named in the proxy's configuration, watches with the user's settings; a `WheelspinCallback` is one with
-settings of one's own. It remembers nothing: a request holds the whole conversation, which is played through a fresh
-guard. A run is what follows the newest message of the user.
+Name `guard` in the proxy's configuration to use the user's settings, or create a `WheelspinCallback` with settings in
+code. The callback keeps no state: each request holds the whole conversation, which is replayed through a fresh guard. A
+run is what follows the user's newest message.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ __all__ = ["WheelspinCallback", "guard"]
 
 _HOST = "litellm"
 _HOOK = "async_pre_call_hook"
-_SHORTENING = "acompact_responses"
-"""A request that only shortens the conversation is no step of the run: one that has ended may be shortened."""
+_COMPACTION_CALL = "acompact_responses"
+"""Call type of a request that only shortens the conversation; allowed even after the run has ended."""
 _TOOLS = TOOLS.extended(
     ignored={"bash": ["description"], "run_shell_command": ["description"]},
     plans=["TodoWrite", "todo_write", "todowrite", "update_plan", "write_todos"],
 )
-"""What the coding agents that may ask call theirs: commands that are described anew each time, and plans."""
+"""The tools of coding agents that may use the proxy: shell commands with a free-text description, and plans."""
 
 
 class WheelspinCallback(CustomLogger):
     """
-    Guard the agents behind a proxy against loops of tool calls.
+    Guard the agents behind a proxy against tool-call loops.
 
     Args:
-        settings: What holds; without them the detectors are on, with the documented thresholds.
+        settings: The settings; by default the detectors are on, with the documented thresholds.
         tools: What is known about the agents' tools.
-        listeners: Called with every `LoopEvent`, once: with the request in which it is new.
+        listeners: Called once with every `LoopEvent`, during the request in which it is new.
 
     Example:
         ```python
@@ -69,24 +69,24 @@ class WheelspinCallback(CustomLogger):
         self._notifier = Notifier((log, *listeners), lambda part, crash: log(crash_event(part, crash)))
 
     def __init_subclass__(cls) -> None:
-        """Have the hook in the class itself: LiteLLM calls no hook that is inherited."""
+        """Define the hook in the class itself: LiteLLM does not call inherited hooks."""
         super().__init_subclass__()
         if _HOOK not in vars(cls):
             setattr(cls, _HOOK, getattr(cls, _HOOK))
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
         """
-        Put the guard's advice into a request before it is sent on.
+        Add the guard's advice to a request before it is forwarded.
 
         Raises:
-            ProxyException: The run is ended; the agent gets it as an error 400.
+            ProxyException: The run has ended; the agent receives it as an error 400.
         """
         advised = self._advised(data)
         if advised is None:
             return None
-        self._tell(*advised.events)
-        if advised.ending is not None and call_type != _SHORTENING:
-            raise _refusal(advised.ending) from ToolLoopError(advised.ending)
+        self._notify(*advised.events)
+        if advised.ending is not None and call_type != _COMPACTION_CALL:
+            raise _abort_error(advised.ending) from ToolLoopError(advised.ending)
         data.update(advised.changed)
         return data
 
@@ -96,29 +96,31 @@ class WheelspinCallback(CustomLogger):
             session = session if isinstance(session, str) else None
             return advise(data, self.settings, tools=self.tools, session_id=session)
         except Exception as crash:
-            self._tell(crash_event("the guard", crash))
+            self._notify(crash_event("the guard", crash))
             return None
 
-    def _tell(self, *events: LoopEvent) -> None:
+    def _notify(self, *events: LoopEvent) -> None:
         self._notifier.pending += events
         self._notifier.notify()
 
 
-def _refusal(ending: Verdict) -> ProxyException:
+def _abort_error(ending: Verdict) -> ProxyException:
     finding = ending.finding
-    seen = {} if finding is None else {"detector": finding.detector, "count": finding.count, "limit": finding.threshold}
+    details = (
+        {} if finding is None else {"detector": finding.detector, "count": finding.count, "limit": finding.threshold}
+    )
     return ProxyException(
-        f"wheelspin: {ending.reason} A message of the user begins a new run.",
+        f"wheelspin: {ending.reason} A new user message starts a new run.",
         type="tool_loop",
         param=None,
         code=400,
-        provider_specific_fields={"wheelspin": {"code": ending.code, **seen}},
+        provider_specific_fields={"wheelspin": {"code": ending.code, **details}},
     )
 
 
 def __getattr__(name: str) -> Any:
-    """Make `guard` when it is asked for first, so that faults of the user's settings show as the proxy starts."""
+    """Create `guard` on first access, so that errors in the user's settings show when the proxy starts."""
     if name != "guard":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    made = globals()[name] = WheelspinCallback(settings_for(_HOST, "standard"))
-    return made
+    callback = globals()[name] = WheelspinCallback(settings_for(_HOST, "standard"))
+    return callback

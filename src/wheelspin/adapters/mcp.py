@@ -1,7 +1,7 @@
 """
-Servers of FastMCP: `WheelspinMiddleware` guards the calls that come to a server of one's own.
+The adapter for FastMCP: `WheelspinMiddleware` guards the calls that clients make to your own server.
 
-What stands between any client and any server is the command `wheelspin mcp`.
+To guard any other server, use the command `wheelspin mcp`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from wheelspin.core.events import ToolCall
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
-from wheelspin.proxy.mcp_relay import Calls, advice_of
+from wheelspin.proxy.mcp_relay import GuardedSessions, advice_for
 from wheelspin.watch import Watch, fail_open
 from wheelspin.wire.mcp import advised, outcome_of, widened
 
@@ -35,10 +35,10 @@ class WheelspinMiddleware(Middleware):
     Guard the calls that clients make to a server.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on.
-        session: Gives the session that a call belongs to, or `None` for a call that is not to be judged. Without it,
-            that is the session of the protocol; where there is none, the user who is logged in; where there is none of
-            those over HTTP either, calls are not judged.
+        guard: The guard; by default one with its detectors on.
+        session: Returns the id of the session that a call belongs to, or `None` for a call that must not be guarded.
+            By default this is the session of the protocol, or if there is none, the authenticated user. Over HTTP,
+            calls with neither are not guarded.
 
     Example:
         ```python
@@ -50,9 +50,9 @@ class WheelspinMiddleware(Middleware):
         self, guard: Guard | None = None, *, session: Callable[[MiddlewareContext[Any]], str | None] | None = None
     ) -> None:
         self.guard = Guard() if guard is None else guard
-        self._calls = Calls(self.guard)
-        self._alone = uuid4().hex
-        self._session = session or self._told
+        self._sessions = GuardedSessions(self.guard)
+        self._own_session = uuid4().hex
+        self._session = session or self._protocol_session
 
     async def on_call_tool(self, context: _Context, call_next: CallNext[CallToolRequestParams, ToolResult]) -> Any:
         """Watch a call."""
@@ -64,50 +64,50 @@ class WheelspinMiddleware(Middleware):
         try:
             result = await call_next(context)
         except BaseException as error:
-            said = _raised(watch, error, context.message.name)
-            if said is None:
+            text = _record_error(watch, error, context.message.name)
+            if text is None:
                 raise
-            raise ToolError(said) from error
-        return _given(self.guard, watch, result)
+            raise ToolError(text) from error
+        return _record_result(self.guard, watch, result)
 
     async def on_list_tools(
         self, context: MiddlewareContext[ListToolsRequest], call_next: CallNext[ListToolsRequest, Sequence[Tool]]
     ) -> Sequence[Tool]:
-        """Make room for an advice in what tools say of their structured results."""
+        """Allow for advice in the tools' output schemas."""
         tools = await call_next(context)
-        if not self._calls.speaks:
+        if not self._sessions.can_advise:
             return tools
-        return [_with_room(tool) for tool in tools]
+        return [_with_advice_property(tool) for tool in tools]
 
     def _watch(self, context: _Context) -> Watch | None:
         with fail_open(self.guard):
             session = self._session(context)
             if session is None:
                 return None
-            message, within = context.message, context.fastmcp_context
-            again = message.input_responses is not None or message.request_state is not None
-            number = within.request_id if within is not None and within.request_context is not None else None
-            call = ToolCall(message.name, message.arguments or {}, id=number, session_id=session)
-            return self._calls.ask(call, again=again)
+            message, ctx = context.message, context.fastmcp_context
+            is_retry = message.input_responses is not None or message.request_state is not None
+            request_id = ctx.request_id if ctx is not None and ctx.request_context is not None else None
+            call = ToolCall(message.name, message.arguments or {}, id=request_id, session_id=session)
+            return self._sessions.watch(call, is_retry=is_retry)
         return None
 
-    def _told(self, context: MiddlewareContext[Any]) -> str | None:
-        """Give the session that the protocol tells, or what stands for it."""
-        within = context.fastmcp_context
-        request = within.request_context if within is not None else None
-        if within is None or request is None:
+    def _protocol_session(self, context: MiddlewareContext[Any]) -> str | None:
+        """Return the id of the protocol's session, or of what replaces it."""
+        ctx = context.fastmcp_context
+        request = ctx.request_context if ctx is not None else None
+        if ctx is None or request is None:
             return None
         if request.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            return within.session_id
-        # Since 2026-07-28 there are no sessions: each request stands alone.
-        who = current_principal()
-        if who is None and within.transport not in {"sse", "streamable-http"}:
-            return self._alone
-        return who
+            return ctx.session_id
+        # Since 2026-07-28 the protocol has no sessions.
+        user = current_principal()
+        if user is None and ctx.transport not in {"sse", "streamable-http"}:
+            return self._own_session
+        return user
 
 
-def _raised(watch: Watch, error: BaseException, name: str) -> str | None:
-    """Tell of an exception; where FastMCP makes a result of it and there is an advice, give the text of both."""
+def _record_error(watch: Watch, error: BaseException, name: str) -> str | None:
+    """Record an exception. If FastMCP makes a result of it and there is advice, return the text of both."""
     try:
         watch.record_exception(error)
         advice = watch.verdict.advice
@@ -115,35 +115,35 @@ def _raised(watch: Watch, error: BaseException, name: str) -> str | None:
         advice = ended.verdict.advice
     if not advice or not isinstance(error, FastMCPError | NotFoundError | DisabledError):
         return None
-    said = str(error) if isinstance(error, FastMCPError) else f"Unknown tool: {name!r}"
-    return f"{said}\n\n{advice}"
+    text = str(error) if isinstance(error, FastMCPError) else f"Unknown tool: {name!r}"
+    return f"{text}\n\n{advice}"
 
 
-def _given(guard: Guard, watch: Watch, result: Any) -> Any:
-    """Tell of a result, and give it with the advice if there is one; what only asks for input is no outcome yet."""
+def _record_result(guard: Guard, watch: Watch, result: Any) -> Any:
+    """Record a result and return it, with advice if there is any. A result that only asks for input is no outcome."""
     with fail_open(guard):
-        shown = _shown(result)
-        outcome = outcome_of(shown)
-        advice = "" if outcome is None else advice_of(watch, lambda: outcome)
+        wire = _wire_result(result)
+        outcome = outcome_of(wire)
+        advice = "" if outcome is None else advice_for(watch, lambda: outcome)
         if not advice:
             return result
-        given = advised(shown, advice)
+        structured = advised(wire, advice).get("structuredContent")
         content = [*result.content, TextContent(type="text", text=advice)]
-        return result.model_copy(update={"content": content, "structured_content": given.get("structuredContent")})
+        return result.model_copy(update={"content": content, "structured_content": structured})
     return result
 
 
-def _shown(result: Any) -> dict[str, Any]:
-    """Give what a result is on the wire; nothing for what is none."""
+def _wire_result(result: Any) -> dict[str, Any]:
+    """Return a result in its wire format, or an empty dict if it is not the result of a tool."""
     if not isinstance(result, ToolResult) or isinstance(result, InputRequiredToolResult):
         return {}
     content = [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
-    shown: dict[str, Any] = {"content": content, "isError": result.is_error}
+    wire: dict[str, Any] = {"content": content, "isError": result.is_error}
     structured = result.structured_content
-    return shown if structured is None else {**shown, "structuredContent": structured}
+    return wire if structured is None else {**wire, "structuredContent": structured}
 
 
-def _with_room(tool: Tool) -> Tool:
+def _with_advice_property(tool: Tool) -> Tool:
     schema = tool.output_schema
     wide = widened(schema) if isinstance(schema, dict) else schema
     return tool if wide == schema else tool.model_copy(update={"output_schema": wide})

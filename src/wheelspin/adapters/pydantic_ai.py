@@ -1,8 +1,8 @@
 """
-Agents of Pydantic AI, 2.16 and later.
+The adapter for Pydantic AI, 2.16 and later.
 
-`WheelspinCapability` guards an agent. A run is one run of the agent; one without a prompt, such as one that brings the
-results of deferred calls, goes on with the run before it. The conversation is the session.
+`WheelspinCapability` guards an agent. A run is one run of the agent. One without a prompt, such as one that brings the
+results of deferred calls, continues the previous run. The session is the conversation.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from wheelspin.watch import Watch, fail_open
 
 __all__ = ["WheelspinCapability"]
 
-_ANSWERS = {"tool-return", "retry-prompt"}
-_DEFERRED = {"external", "unapproved"}
+_ANSWER_KINDS = {"tool-return", "retry-prompt"}
+_DEFERRED_KINDS = {"external", "unapproved"}
 
 
 class WheelspinCapability(AbstractCapability[Any]):
     """
-    Guard an agent against loops of tool calls.
+    Guard an agent against tool-call loops.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on. Many agents and runs may share it.
+        guard: The guard; by default one with its detectors on. Agents and runs can share it.
 
     Example:
         ```python
@@ -58,14 +58,14 @@ class WheelspinCapability(AbstractCapability[Any]):
         self._run = _Run(self.guard)
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Stand outside of the others: see calls as the model made them, and results as it gets them."""
+        """Be outermost, to see calls as the model made them and results as the model receives them."""
         return CapabilityOrdering(position="outermost")
 
     async def for_run(self, ctx: RunContext[Any]) -> WheelspinCapability:
-        """Give the capability of one run."""
-        ours = copy(self)
-        ours._run = _Run(self.guard, ctx)  # noqa: SLF001 - a copy of this one
-        return ours
+        """Return the capability for one run."""
+        capability = copy(self)
+        capability._run = _Run(self.guard, ctx)  # noqa: SLF001 - a copy of this one
+        return capability
 
     async def wrap_tool_validate(
         self,
@@ -76,13 +76,13 @@ class WheelspinCapability(AbstractCapability[Any]):
         args: str | dict[str, Any],
         handler: Callable[..., Any],
     ) -> dict[str, Any]:
-        """Judge a call before somebody else is asked to approve it or to run it, and watch one with wrong arguments."""
-        if tool_def.kind in _DEFERRED:
-            self._run.expect(ctx, call)
+        """Check a deferred call before it is approved or run elsewhere, and watch a call with wrong arguments."""
+        if tool_def.kind in _DEFERRED_KINDS:
+            self._run.check_early(ctx, call)
         try:
             valid: dict[str, Any] = await handler(args)
         except (ValidationError, ModelRetry, ToolFailed) as error:
-            self._run.record_exception(self._run.asked(ctx, call), call, error)
+            self._run.record_exception(self._run.take_watch(ctx, call), call, error)
             raise
         return valid
 
@@ -96,7 +96,7 @@ class WheelspinCapability(AbstractCapability[Any]):
         handler: Callable[..., Any],
     ) -> Any:
         """Watch a call."""
-        watch = self._run.asked(ctx, call)
+        watch = self._run.take_watch(ctx, call)
         try:
             result = await handler(args)
         except (CallDeferred, ApprovalRequired):
@@ -112,15 +112,15 @@ class WheelspinCapability(AbstractCapability[Any]):
         return result
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
-        """Tell what came back without a tool being run, and say what there is to say."""
-        self._run.settle(ctx)
-        self._run.say(ctx.messages)
+        """Record the outcomes that no hook has seen, and add pending advice to the request."""
+        self._run.record_unseen(ctx)
+        self._run.add_advice(ctx.messages)
         return request_context
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
-        """Say what there is to say also where the run is only put off: it goes on with these messages."""
+        """Add pending advice if the run ends with deferred calls, because the next run continues its messages."""
         if isinstance(result.output, DeferredToolRequests):
-            self._run.say(result.all_messages())
+            self._run.add_advice(result.all_messages())
         return result
 
 
@@ -131,62 +131,62 @@ class _Run:
         self._guard = guard
         self._id: str | None = None
         self._watches: dict[str, Watch] = {}
-        self._told: set[str] = set()
-        self._advices: list[str] = []
+        self._recorded: set[str] = set()
+        self._pending_advice: list[str] = []
         self._step = -1
         self._size = 0
         self._marks: set[int] = set()
         if ctx is not None:
             with fail_open(guard):
-                self._id = _task(ctx)
+                self._id = _run_id(ctx)
                 self._marks = set(_marks(ctx.messages))
 
-    def ask(self, ctx: RunContext[Any], call: ToolCallPart) -> Watch:
+    def check(self, ctx: RunContext[Any], call: ToolCallPart) -> Watch:
         """
-        Ask about a call that is going to be made.
+        Check a call that is about to run.
 
         Raises:
-            ToolFailed: The call is blocked; this is the framework's word for a result that is flagged as an error, and
-                is not counted as a retry.
-            ToolLoopError: The run is to be ended.
+            ToolFailed: The call is blocked. The framework turns this exception into a result that is flagged as an
+                error and does not count as a retry.
+            ToolLoopError: The run must end.
         """
         watch = self._watch(ctx, call, ctx.run_step)
         if watch.verdict.action is Action.ABORT:
             raise ToolLoopError(watch.verdict)
         if watch.verdict.stops:
-            self._told.add(call.tool_call_id)
+            self._recorded.add(call.tool_call_id)
             raise ToolFailed(watch.verdict.advice)
         return watch
 
-    def expect(self, ctx: RunContext[Any], call: ToolCallPart) -> None:
-        """Ask about a call that may be made later on; raises as `ask`."""
-        self._watches[call.tool_call_id] = self.ask(ctx, call)
+    def check_early(self, ctx: RunContext[Any], call: ToolCallPart) -> None:
+        """Check a call that may run later; raises like `check`."""
+        self._watches[call.tool_call_id] = self.check(ctx, call)
 
-    def asked(self, ctx: RunContext[Any], call: ToolCallPart) -> Watch:
-        """Give the watch of a call, which is asked about now where it was not before; raises as `ask`."""
-        return self._watches.pop(call.tool_call_id, None) or self.ask(ctx, call)
+    def take_watch(self, ctx: RunContext[Any], call: ToolCallPart) -> Watch:
+        """Return the watch of a call, checking the call now if it was not checked early; raises like `check`."""
+        return self._watches.pop(call.tool_call_id, None) or self.check(ctx, call)
 
     def record_outcome(self, watch: Watch, call: ToolCallPart, outcome: Callable[[], Outcome]) -> None:
-        """Tell what a call gave."""
-        self._told.add(call.tool_call_id)
+        """Record the outcome of a call."""
+        self._recorded.add(call.tool_call_id)
         advice = watch.record_outcome(outcome)
         if advice:
-            self._advices.append(advice)
+            self._pending_advice.append(advice)
 
     def record_exception(self, watch: Watch, call: ToolCallPart, error: BaseException) -> None:
-        """Tell that a call failed."""
+        """Record an exception that a call raised."""
         if isinstance(error, Exception):
-            self._told.add(call.tool_call_id)
+            self._recorded.add(call.tool_call_id)
             watch.record_exception(error)
             if watch.verdict.advice:
-                self._advices.append(watch.verdict.advice)
+                self._pending_advice.append(watch.verdict.advice)
 
-    def settle(self, ctx: RunContext[Any]) -> None:
-        """Tell the outcomes that no hook has seen: of unknown tools, and of deferred calls that others have settled."""
-        untold = []
+    def record_unseen(self, ctx: RunContext[Any]) -> None:
+        """Record the outcomes that no hook has seen: of unknown tools, and of deferred calls resolved elsewhere."""
+        unseen = []
         with fail_open(self._guard):
-            untold = _untold(ctx, self._told)
-        for request, part, call, missing in untold:
+            unseen = _unseen_answers(ctx, self._recorded)
+        for request, part, call, missing in unseen:
             watch = self._watch(ctx, call, ctx.run_step - 1)
             if watch.verdict.action is Action.ABORT:
                 raise ToolLoopError(watch.verdict)
@@ -194,21 +194,21 @@ class _Run:
                 refusal = ToolReturnPart(call.tool_name, watch.verdict.advice, call.tool_call_id, outcome="failed")
                 request.parts = [refusal if other is part else other for other in request.parts]
             else:
-                self.record_outcome(watch, call, partial(_answer, part, missing=missing))
-        self._told.clear()
+                self.record_outcome(watch, call, partial(_outcome_of_part, part, missing=missing))
+        self._recorded.clear()
         self._watches.clear()
 
-    def say(self, messages: list[ModelMessage]) -> None:
-        """Put the advices behind the results that go to the model next."""
+    def add_advice(self, messages: list[ModelMessage]) -> None:
+        """Add pending advice after the results in the next request to the model."""
         request = messages[-1] if messages else None
-        if self._advices and isinstance(request, ModelRequest):
-            request.parts = [*request.parts, *map(SystemPromptPart, self._advices)]
-            self._advices = []
+        if self._pending_advice and isinstance(request, ModelRequest):
+            request.parts = [*request.parts, *map(SystemPromptPart, self._pending_advice)]
+            self._pending_advice = []
 
     def _watch(self, ctx: RunContext[Any], call: ToolCallPart, step: int) -> Watch:
-        return Watch(self._guard, lambda: self._call(ctx, call, step))
+        return Watch(self._guard, lambda: self._make_call(ctx, call, step))
 
-    def _call(self, ctx: RunContext[Any], call: ToolCallPart, step: int) -> ToolCall:
+    def _make_call(self, ctx: RunContext[Any], call: ToolCallPart, step: int) -> ToolCall:
         session, agent = ctx.conversation_id, getattr(ctx.agent, "name", None)
         if self._was_compacted(ctx, step):
             self._guard.compacted(session, agent_id=agent)
@@ -223,7 +223,11 @@ class _Run:
         )
 
     def _was_compacted(self, ctx: RunContext[Any], step: int) -> bool:
-        """Tell once a step whether there is a new summary, or at most half of the messages of the step before."""
+        """
+        Return whether the conversation was compacted; `True` at most once per step.
+
+        It was if there is a new summary, or at most half as many messages as in the step before.
+        """
         if step == self._step:
             return False
         self._step = step
@@ -235,8 +239,8 @@ class _Run:
         return False
 
 
-def _task(ctx: RunContext[Any]) -> str | None:
-    """Give the run that this one goes on with, which is the first one after the newest prompt; or its own id."""
+def _run_id(ctx: RunContext[Any]) -> str | None:
+    """Return the id of the run that this one continues, the first one after the newest prompt, or its own id."""
     run = ctx.run_id
     if ctx.prompt is None:
         for message in reversed(ctx.messages):
@@ -254,28 +258,28 @@ def _arguments(call: ToolCallPart) -> Any:
 
 
 def _marks(messages: Iterable[ModelMessage]) -> Iterator[int]:
-    """Give what tells the summaries in a conversation apart; nothing of their text is kept."""
+    """Yield a hash of each summary in a conversation; the text itself is not kept."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, CompactionPart):
                 yield hash((part.id, part.content, str(part.provider_details)))
 
 
-def _untold(ctx: RunContext[Any], told: set[str]) -> list[tuple[ModelRequest, Any, ToolCallPart, bool]]:
-    """Give what answers the newest calls and is not told: request, part, call, and whether there is no such tool."""
+def _unseen_answers(ctx: RunContext[Any], recorded: set[str]) -> list[tuple[ModelRequest, Any, ToolCallPart, bool]]:
+    """Return the answers to the newest calls not recorded yet: request, part, call, and whether the tool is unknown."""
     found: list[tuple[ModelRequest, Any, ToolCallPart, bool]] = []
     requests: list[ModelRequest] = []
     calls: dict[str, ToolCallPart] = {}
     for message in reversed(ctx.messages):
         if isinstance(message, ModelResponse):
-            calls = {call.tool_call_id: call for call in message.tool_calls if call.tool_call_id not in told}
+            calls = {call.tool_call_id: call for call in message.tool_calls if call.tool_call_id not in recorded}
             break
-        # A request from before this run, which is only sent again, was told when it was new.
+        # A request from before this run is only sent again; its outcomes were recorded when it was new.
         if message.run_id in {None, ctx.run_id}:
             requests.insert(0, message)
     for request in requests if calls else ():
         for part in request.parts:
-            call = calls.get(getattr(part, "tool_call_id", "")) if part.part_kind in _ANSWERS else None
+            call = calls.get(getattr(part, "tool_call_id", "")) if part.part_kind in _ANSWER_KINDS else None
             if call is not None and ctx.tool_manager is not None:
                 definition = ctx.tool_manager.get_tool_def(call.tool_name)
                 if definition is None or definition.kind != "output":
@@ -283,8 +287,8 @@ def _untold(ctx: RunContext[Any], told: set[str]) -> list[tuple[ModelRequest, An
     return found
 
 
-def _answer(part: Any, *, missing: bool) -> Outcome:
-    """Give the outcome that an answer stands for. What is to be tried again was one of its own kind before 2.60."""
+def _outcome_of_part(part: Any, *, missing: bool) -> Outcome:
+    """Return the outcome of an answer. Before 2.60, a prompt to retry was a part without an `outcome`."""
     outcome = getattr(part, "outcome", "retried")
     if outcome == "success":
         return Outcome.result(part.content)

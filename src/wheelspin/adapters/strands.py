@@ -1,8 +1,8 @@
 """
-Strands agents.
+The adapter for Strands agents.
 
-`WheelspinHooks` guards each agent that it is given to. A run is one invocation of the agent, from the user's message to
-the answer; the agent's session is the session.
+`WheelspinHooks` guards the agents it is added to. A run is one invocation of the agent, from the user's message to the
+answer. The session is the agent's.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = ["WheelspinHooks"]
 
 _FIRST = HookOrder.SDK_FIRST - 1
 _LAST = HookOrder.SDK_LAST + 1
-_MOST_OPEN = 256
+_MAX_OPEN = 256
 
 
 class WheelspinHooks(HookProvider):
     """
-    Guard agents against loops of tool calls.
+    Guard agents against tool-call loops.
 
     Args:
-        guard: The guard; without one, a guard with its detectors on. Many agents may share it, and these hooks, too.
-        on_abort: What ends a run: `raise` a `ToolLoopError` out of the agent, or `end` with a last message of the
-            agent that says why. The message is there in both.
+        guard: The guard; by default one with its detectors on. Agents can share a guard and can share these hooks.
+        on_abort: How a run ends: `raise` a `ToolLoopError` from the agent, or `end` normally. In both cases the
+            agent's final message gives the reason.
 
     Example:
         ```python
@@ -55,40 +55,40 @@ class WheelspinHooks(HookProvider):
         self._agents: WeakKeyDictionary[Any, _Agent] = WeakKeyDictionary()
 
     def register_hooks(self, registry: HookRegistry, **kwargs: Any) -> None:
-        """Hook into an agent: first where a call is made, last where its result goes to the model."""
-        registry.add_callback(BeforeInvocationEvent, self._started)
-        registry.add_callback(BeforeToolCallEvent, self._before, order=_FIRST)
-        registry.add_callback(AfterToolCallEvent, self._after, order=_LAST)
-        registry.add_callback(AfterToolsEvent, self._answered, order=_LAST)
-        registry.add_callback(AfterInvocationEvent, self._done, order=_LAST)
+        """Register the hooks: the first to see a call, and the last to see its result before the model does."""
+        registry.add_callback(BeforeInvocationEvent, self._before_invocation)
+        registry.add_callback(BeforeToolCallEvent, self._before_call, order=_FIRST)
+        registry.add_callback(AfterToolCallEvent, self._after_call, order=_LAST)
+        registry.add_callback(AfterToolsEvent, self._after_calls, order=_LAST)
+        registry.add_callback(AfterInvocationEvent, self._after_invocation, order=_LAST)
 
-    def _started(self, event: BeforeInvocationEvent) -> None:
-        """Open a run; without a message of the user, such as after an interrupt, the run before goes on."""
+    def _before_invocation(self, event: BeforeInvocationEvent) -> None:
+        """Start a run. Without a user message, such as after an interrupt, the previous run continues."""
         agent = self._agent(event.agent)
-        if event.messages and not agent.resumes:
+        if event.messages and not agent.continues:
             agent.run = uuid4().hex
-            agent.messages = _ids(event.agent)
-        agent.resumes = False
+            agent.message_ids = _message_ids(event.agent)
+        agent.continues = False
 
-    def _before(self, event: BeforeToolCallEvent) -> None:
+    def _before_call(self, event: BeforeToolCallEvent) -> None:
         with fail_open(self.guard):
-            call = self._call(event)
+            call = self._make_call(event)
             if call is None:
                 return
             watch = Watch(self.guard, call)
-            self._agent(event.agent).wait(event.tool_use["toolUseId"], watch)
+            self._agent(event.agent).add_open(event.tool_use["toolUseId"], watch)
             if watch.verdict.stops:
                 event.cancel_tool = watch.verdict.advice
 
-    def _call(self, event: BeforeToolCallEvent) -> ToolCall | None:
+    def _make_call(self, event: BeforeToolCallEvent) -> ToolCall | None:
         turn = event.invocation_state.get("event_loop_cycle_id")
         if turn is None:
-            return None  # the user's own program calls a tool: `agent.tool.read(…)`
+            return None  # a direct call by the user's program: `agent.tool.read(…)`
         agent = self._agent(event.agent)
-        found = _ids(event.agent)
-        if not agent.messages <= found:
+        found = _message_ids(event.agent)
+        if not agent.message_ids <= found:
             self.guard.compacted(agent.session, agent_id=agent.id)
-        agent.messages = found
+        agent.message_ids = found
         use = event.tool_use
         return ToolCall(
             use["name"],
@@ -100,7 +100,7 @@ class WheelspinHooks(HookProvider):
             agent_id=agent.id,
         )
 
-    def _after(self, event: AfterToolCallEvent) -> None:
+    def _after_call(self, event: AfterToolCallEvent) -> None:
         if event.retry:
             return
         watch = self._agent(event.agent).open.pop(event.tool_use.get("toolUseId", ""), None)
@@ -111,20 +111,20 @@ class WheelspinHooks(HookProvider):
         except ToolLoopError as ended:
             advice = ended.verdict.advice
         if advice:
-            event.result = _with(event.result, advice)
+            event.result = _with_advice(event.result, advice)
 
-    def _answered(self, event: AfterToolsEvent) -> None:
-        """End a run that the guard has ended, with the reason as the agent's last word."""
+    def _after_calls(self, event: AfterToolsEvent) -> None:
+        """End a run that the guard has ended, with the reason as the agent's final message."""
         agent = self._agent(event.agent)
         agent.ending = self.guard.ending(agent.run, agent.session, agent_id=agent.id)
         if agent.ending is not None:
             event.end_turn = agent.ending.reason
 
-    def _done(self, event: AfterInvocationEvent) -> None:
+    def _after_invocation(self, event: AfterInvocationEvent) -> None:
         agent = self._agent(event.agent)
-        agent.resumes = event.resume is not None
+        agent.continues = event.resume is not None
         ending, agent.ending = agent.ending, None
-        # With an interrupt the user is asked first: the run ends when it is resumed.
+        # An interrupt asks the user first; the run then ends when it is resumed.
         if ending is not None and self._raises and event.result and event.result.stop_reason != "interrupt":
             raise ToolLoopError(ending)
 
@@ -136,32 +136,32 @@ class WheelspinHooks(HookProvider):
 
 
 class _Agent:
-    """What is known of an agent."""
+    """The state of a guarded agent."""
 
-    __slots__ = ("ending", "id", "messages", "open", "resumes", "run", "session")
+    __slots__ = ("continues", "ending", "id", "message_ids", "open", "run", "session")
 
     def __init__(self, agent: Any) -> None:
         self.id: str | None = getattr(agent, "agent_id", None)
         self.session: str = getattr(agent, "session_id", None) or uuid4().hex
         self.run = uuid4().hex
-        self.resumes = False
-        """Whether the next invocation is no word of the user: a hook has the agent go on."""
-        self.messages = _ids(agent)
-        """The messages that were there last: a compaction takes some away."""
+        self.continues = False
+        """Whether the next invocation continues this run: a hook has resumed the agent, without a user message."""
+        self.message_ids = _message_ids(agent)
+        """Ids of the messages at the last call; a compaction removes some of them."""
         self.open: dict[str, Watch] = {}
-        """The calls that have no result yet."""
+        """The watches of calls that have no result yet, by tool use id."""
         self.ending: Verdict | None = None
 
-    def wait(self, call_id: str, watch: Watch) -> None:
-        """Keep a call until its result is there. Those that are interrupted for good get none."""
+    def add_open(self, call_id: str, watch: Watch) -> None:
+        """Keep a call until its result arrives. The oldest is dropped: an abandoned interrupt leaves no result."""
         self.open[call_id] = watch
-        if len(self.open) > _MOST_OPEN:
+        if len(self.open) > _MAX_OPEN:
             del self.open[next(iter(self.open))]
 
 
-def _ids(agent: Any) -> frozenset[str]:
+def _message_ids(agent: Any) -> frozenset[str]:
     ids = (message.get("tracking_id") for message in agent.messages if isinstance(message, dict))
-    return frozenset(given for given in ids if isinstance(given, str))
+    return frozenset(message_id for message_id in ids if isinstance(message_id, str))
 
 
 def _is_interrupted(result: Any) -> bool:
@@ -170,25 +170,25 @@ def _is_interrupted(result: Any) -> bool:
 
 def _outcome(event: AfterToolCallEvent) -> Outcome:
     result = event.result
-    shown = _shown(result["content"])
+    content = _unwrapped(result["content"])
     if event.cancel_message is not None:
-        return Outcome.denied(shown)
+        return Outcome.denied(content)
     if result["status"] != "error":
-        return Outcome.result(shown)
+        return Outcome.result(content)
     if event.selected_tool is None:
-        return Outcome.unknown_tool(shown)
-    return Outcome.error(shown, "" if event.exception is None else type(event.exception).__name__)
+        return Outcome.unknown_tool(content)
+    return Outcome.error(content, "" if event.exception is None else type(event.exception).__name__)
 
 
-def _shown(content: Any) -> Any:
-    """Give what a tool gave, out of its block where there is only one."""
+def _unwrapped(content: Any) -> Any:
+    """Return the content of a result, without the block around it if there is only one."""
     if len(content) == 1 and len(content[0]) == 1:
         return content[0].get("text", content[0].get("json", content))
     return content
 
 
-def _with(result: Any, advice: str) -> Any:
-    """Give a result with an advice as one more block."""
+def _with_advice(result: Any, advice: str) -> Any:
+    """Return a result with advice added as one more block."""
     if not isinstance(result, dict) or not isinstance(result.get("content"), list):
         return result
     return {**result, "content": [*result["content"], {"text": advice}]}

@@ -24,9 +24,9 @@ from wheelspin.core.guard import Guard
 from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings, settings_from
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.proxy.base import End, join
-from wheelspin.proxy.mcp_relay import Calls, Relay
-from wheelspin.proxy.mcp_stdio import Program, Standard
+from wheelspin.proxy.base import Endpoint, forward
+from wheelspin.proxy.mcp_relay import GuardedSessions, Relay
+from wheelspin.proxy.mcp_stdio import ServerProcess, StdioClient
 from wheelspin.userfiles.paths import config_path
 from wheelspin.userfiles.settings_cache import settings_for
 
@@ -38,8 +38,8 @@ _PRESET = "standard"
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(1 << 16)
 
-Server = Callable[[], AbstractAsyncContextManager[End]]
-"""Opens the connection to the server for one session."""
+Server = Callable[[], AbstractAsyncContextManager[Endpoint]]
+"""Opens a server for one session."""
 
 
 def add_to(verbs: Any) -> None:
@@ -76,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
         found = "both a command and `--url` were given" if words else "neither a command nor `--url` was given"
         fault = Fault("", found, "one of them", hint="see `wheelspin mcp --help`")
         raise ConfigError("mcp", [fault])
-    calls = Calls(Guard(_settings(options), clock=time.time, listeners=[_report]))
+    calls = GuardedSessions(Guard(_settings(options), clock=time.time, listeners=[_tell]))
     server = _at(options.url, options.header) if options.url else _started(words)
     if options.http is None:
         return asyncio.run(_until_signal(_over_stdio(calls, server)))
@@ -109,17 +109,17 @@ def _started(words: list[str]) -> Server:
         raise ConfigError("mcp", [Fault("", f"there is no program {words[0]!r}", hint=hint)])
 
     @asynccontextmanager
-    async def server() -> AsyncIterator[End]:
+    async def server() -> AsyncIterator[Endpoint]:
         async with contextlib.AsyncExitStack() as stack:
             try:
-                started = await stack.enter_async_context(Program([program, *words[1:]]))
+                started = await stack.enter_async_context(ServerProcess([program, *words[1:]]))
             except OSError as problem:
                 fault = Fault("", f"{program}: {problem.strerror}", hint="run the command by itself to see why")
                 raise ConfigError("mcp", [fault]) from None
             yield started
-            if started.code and not started.is_told_to_end:
-                when = "" if started.spoke else " before it sent anything; run the command by itself to see why"
-                _log(f"{words[0]} exited with code {started.code}{when}")
+            if started.exit_code and not started.is_closing:
+                when = "" if started.has_written else " before it said anything; try the command alone"
+                _say(f"{words[0]} ended with {started.exit_code}{when}")
 
     return server
 
@@ -133,7 +133,7 @@ def _at(url: str, headers: list[str]) -> Server:
             # The value may be a secret, so the message does not repeat it.
             raise ConfigError("--header", [Fault("", "the value is not a header", "NAME:VALUE")])
     http = _http()
-    return lambda: http.remote(url, {name.strip(): os.path.expandvars(value.strip()) for name, _, value in pairs})
+    return lambda: http.connect(url, {name.strip(): os.path.expandvars(value.strip()) for name, _, value in pairs})
 
 
 class _Brief(logging.Handler):
@@ -163,15 +163,15 @@ def _address(given: str) -> tuple[str, int]:
     return host.strip("[]") or _LOOPBACK, int(port)
 
 
-async def _over_stdio(calls: Calls, server: Server) -> int:
-    """Serve the client that started this process, until the client or the server ends."""
+async def _over_stdio(calls: GuardedSessions, server: Server) -> int:
+    """Serve the client that started this process, until it or the server is gone."""
     async with server() as opened:
-        await join(Standard(), opened, Relay(calls, uuid4().hex))
-    return (opened.code or 0) if isinstance(opened, Program) else 0
+        await forward(StdioClient(), opened, Relay(calls, uuid4().hex))
+    return (opened.exit_code or 0) if isinstance(opened, ServerProcess) else 0
 
 
-async def _over_http(calls: Calls, server: Server, host: str, port: int) -> int:
-    """Serve clients over HTTP, each with a connection of its own to the server."""
+async def _over_http(calls: GuardedSessions, server: Server, host: str, port: int) -> int:
+    """Serve clients that come over HTTP, each with a server of its own."""
     http = _http()
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
@@ -182,10 +182,10 @@ async def _over_http(calls: Calls, server: Server, host: str, port: int) -> int:
     printable = f"[{host}]" if ":" in host else host
     _log(f"the guarded server is at http://{printable}:{listener.getsockname()[1]}{http.PATH}")
 
-    async def session(name: str, client: End) -> None:
+    async def session(name: str, client: Endpoint) -> None:
         try:
             async with server() as opened:
-                await join(client, opened, Relay(calls, name))
+                await forward(client, opened, Relay(calls, name))
         except ConfigError as problem:
             _log(problem.diagnostics())
 

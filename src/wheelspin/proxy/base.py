@@ -1,4 +1,4 @@
-"""The ends of a relay: one file, one way in which MCP is spoken. Lines go from one to the other."""
+"""The endpoints of an MCP relay: a client and a server. Each transport has its own module."""
 
 from __future__ import annotations
 
@@ -9,52 +9,62 @@ from typing import Protocol
 
 from wheelspin.proxy.mcp_relay import Relay
 
-__all__ = ["End", "join"]
+__all__ = ["Endpoint", "forward"]
 
 
-class End(Protocol):
-    """A client or a server, as the relay sees it."""
+class Endpoint(Protocol):
+    """An MCP client or server, as the relay sees it."""
 
     def lines(self) -> AsyncIterator[bytes]:
-        """Give what it sends, each message as one line of JSON; ends when it is gone."""
+        """Yield the messages it sends, each as one line of JSON, until it is gone."""
 
     async def send(self, line: bytes) -> None:
         """
         Send it a message.
+
+        Args:
+            line: The message as one line of JSON.
 
         Raises:
             OSError: It is gone.
         """
 
     async def finish(self) -> None:
-        """Tell it that nothing more comes; it may still send what is due."""
+        """Signal that no more messages follow. It may still send the answers it owes."""
 
 
-async def join(client: End, server: End, relay: Relay) -> None:
-    """Pass messages between a client and a server until one of them is gone."""
+async def forward(client: Endpoint, server: Endpoint, relay: Relay) -> None:
+    """
+    Forward messages between a client and a server until one of them is gone.
 
-    async def ask() -> None:
-        # Whatever ends the client's lines ends the server, and with it all.
+    Args:
+        client: The client.
+        server: The server.
+        relay: The relay that each message passes through.
+    """
+
+    async def forward_requests() -> None:
+        # Whatever ends the client's lines also ends the server, and with it the session.
         with contextlib.suppress(Exception):
             async for line in client.lines():
-                reply = relay.asked(line)
-                await _passed(*((server, line) if reply is None else (client, reply)))
+                reply = relay.from_client(line)
+                await _send_if_open(*((server, line) if reply is None else (client, reply)))
         await server.finish()
 
-    asking = asyncio.create_task(ask())
+    requests = asyncio.create_task(forward_requests())
     try:
         async for line in server.lines():
-            await client.send(relay.answered(line))
+            await client.send(relay.from_server(line))
     except OSError:
         await server.finish()
     finally:
-        asking.cancel()
-        await asyncio.gather(asking, return_exceptions=True)
+        requests.cancel()
+        await asyncio.gather(requests, return_exceptions=True)
 
 
-async def _passed(end: End, line: bytes) -> None:
-    """Send a line; that the other end is gone is found where it is read from."""
+async def _send_if_open(endpoint: Endpoint, line: bytes) -> None:
+    """Send a line. If the endpoint is gone, the task that reads from it will notice."""
     try:
-        await end.send(line)
+        await endpoint.send(line)
     except OSError:
         return

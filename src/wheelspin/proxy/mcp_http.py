@@ -1,4 +1,4 @@
-"""MCP over HTTP, by the transports of its SDK: a server at a URL, and clients that come to this process."""
+"""MCP over HTTP, using the transports of the MCP SDK: a server at a URL, and clients that connect to this process."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from mcp.shared.message import ClientMessageMetadata, ServerMessageMetadata, Ses
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.responses import JSONResponse
 
-from wheelspin.proxy.base import End
+from wheelspin.proxy.base import Endpoint
 
-__all__ = ["PATH", "Remote", "Serve", "remote", "serve"]
+__all__ = ["PATH", "RemoteServer", "SessionHandler", "connect", "serve"]
 
 PATH = "/mcp"
-"""Where clients find the server."""
-_SESSION = b"mcp-session-id"
-_IDLE = 3600.0
-"""Seconds after which a session that its client left without a word is closed."""
-_OURS = frozenset({"127.0.0.1", "::1", "localhost"})
+"""URL path of the server that clients connect to."""
+_SESSION_HEADER = b"mcp-session-id"
+_SESSION_IDLE_TIMEOUT = 3600.0
+"""Seconds without a request after which a session is closed."""
+_LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
-Serve = Callable[[str, End], Awaitable[None]]
-"""Serves one session, given by its id and its client."""
+SessionHandler = Callable[[str, Endpoint], Awaitable[None]]
+"""Serves one session; called with the id of the session and its client."""
 
 if "idle_timeout" not in inspect.signature(StreamableHTTPServerTransport).parameters:
-    raise ImportError("the SDK of MCP is older than 2.2", name="mcp")
+    raise ImportError("the installed MCP SDK is older than 2.2", name="mcp")
 
 
-class Remote:
+class RemoteServer:
     """
     A server at a URL.
 
     Args:
-        streams: What the SDK's transport gives.
+        streams: The receiving and sending streams of the SDK's transport.
     """
 
     def __init__(self, streams: tuple[Any, Any]) -> None:
@@ -64,18 +64,18 @@ class Remote:
         self._schemas: dict[str, Any] = {}
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Give what it sends."""
+        """Yield the messages it sends."""
         with contextlib.suppress(ClosedResourceError):
             async for item in self._received:
                 if isinstance(item, Exception):
                     continue
-                line = _written(item.message)
-                self._learn(line)
+                line = _to_line(item.message)
+                self._note_headers(line)
                 yield line
 
     async def send(self, line: bytes) -> None:
-        """Send it a message."""
-        message = _read(line)
+        """Send it a message; a line that holds none is dropped."""
+        message = _parse(line)
         if message is None:
             return
         metadata = ClientMessageMetadata(headers=self._headers(json.loads(line)))
@@ -85,12 +85,12 @@ class Remote:
             raise ConnectionResetError from gone
 
     async def finish(self) -> None:
-        """End the session."""
+        """Endpoint the session."""
         await self._sent.aclose()
         await self._received.aclose()
 
     def _headers(self, message: Mapping[str, Any]) -> dict[str, str]:
-        """Give the headers that repeat what stands in a message, as the protocol asks for."""
+        """Return the headers that repeat parts of a message, as the protocol requires."""
         given = message.get("params")
         params: dict[str, Any] = given if isinstance(given, dict) else {}
         meta = params.get("_meta")
@@ -108,8 +108,8 @@ class Remote:
                 headers.update(mcp_param_headers(x_mcp_header_map(self._schemas[name]), arguments))
         return headers
 
-    def _learn(self, line: bytes) -> None:
-        """Take note of what later headers need: the version that was agreed on, and which arguments they repeat."""
+    def _note_headers(self, line: bytes) -> None:
+        """Note what later headers need: the negotiated version, and the arguments that headers repeat."""
         if b"protocolVersion" not in line and b"x-mcp-header" not in line:
             return
         result = json.loads(line).get("result")
@@ -123,34 +123,47 @@ class Remote:
 
 
 @asynccontextmanager
-async def remote(url: str, headers: Mapping[str, str]) -> AsyncIterator[Remote]:
-    """Connect to a server; where it cannot be reached, each request is answered with an error that says so."""
-    client = _Reaching(headers=dict(headers), timeout=httpx2.Timeout(30.0, read=None))
+async def connect(url: str, headers: Mapping[str, str]) -> AsyncIterator[RemoteServer]:
+    """
+    Connect to a server.
+
+    If it cannot be reached, each request is answered with an error that says so.
+
+    Args:
+        url: URL of the server.
+        headers: Headers to send with each request.
+
+    Yields:
+        The server.
+    """
+    client = _HttpxClient(headers=dict(headers), timeout=httpx2.Timeout(30.0, read=None))
     async with client, streamable_http_client(url, http_client=client) as streams:
-        yield Remote(streams)
+        yield RemoteServer(streams)
 
 
-class _Reaching(httpx2.AsyncClient):
-    """A client of HTTP for which a server that is not there answers with an error: the SDK would end the session."""
+class _HttpxClient(httpx2.AsyncClient):
+    """An HTTP client that answers with an error if the server cannot be reached; the SDK would end the session."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         try:
             return await super().send(request, **options)
         except httpx2.TransportError as problem:
-            said = f"wheelspin: the server at {request.url} cannot be reached: {str(problem) or type(problem).__name__}"
-            return httpx2.Response(502, json=_error(-32000, said), request=request)
+            message = (
+                f"wheelspin: the server at {request.url} cannot be reached: {str(problem) or type(problem).__name__}"
+            )
+            return httpx2.Response(502, json=_error(-32000, message), request=request)
 
 
-async def serve(host: str, listener: socket.socket, session: Serve) -> None:
+async def serve(host: str, listener: socket.socket, handle_session: SessionHandler) -> None:
     """
-    Serve clients until this task is cancelled.
+    SessionHandler clients until this task is cancelled.
 
     Args:
-        host: The address that was asked for; on loopback, requests that name another host are refused.
-        listener: Where they come in.
-        session: Serves one of them.
+        host: The address to listen on, as the user gave it. On loopback, requests for another host are refused.
+        listener: The listening socket.
+        handle_session: Serves one session.
     """
-    sessions = _Sessions(host, session)
+    sessions = _SessionApp(host, handle_session)
     try:
         await _Uvicorn(uvicorn.Config(sessions, log_config=None, lifespan="off")).serve(sockets=[listener])
     finally:
@@ -158,24 +171,24 @@ async def serve(host: str, listener: socket.socket, session: Serve) -> None:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn, which leaves signals to whoever started it: servers are to be ended first."""
+    """Uvicorn without signal handlers: the caller handles signals, because it must terminate servers first."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-class _Sessions:
-    """The sessions, as an ASGI application."""
+class _SessionApp:
+    """The ASGI application that holds the open sessions."""
 
-    def __init__(self, host: str, session: Serve) -> None:
-        names = [name for ours in ("127.0.0.1", "localhost", "[::1]") for name in (ours, f"{ours}:*")]
-        origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
-        is_local = host in _OURS
+    def __init__(self, host: str, handle_session: SessionHandler) -> None:
+        hosts = [name for local in ("127.0.0.1", "localhost", "[::1]") for name in (local, f"{local}:*")]
+        origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts]
+        is_local = host in _LOOPBACK_HOSTS
         self._security = TransportSecuritySettings(
-            enable_dns_rebinding_protection=is_local, allowed_hosts=names, allowed_origins=origins
+            enable_dns_rebinding_protection=is_local, allowed_hosts=hosts, allowed_origins=origins
         )
-        self._session = session
+        self._handle_session = handle_session
         self._open: dict[str, StreamableHTTPServerTransport] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -184,29 +197,31 @@ class _Sessions:
             return
         headers = dict(scope["headers"])
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER.encode(), b"").decode("latin-1")
-        name = headers.get(_SESSION, b"").decode("latin-1")
+        name = headers.get(_SESSION_HEADER, b"").decode("latin-1")
         if scope["path"].rstrip("/") != PATH:
-            await JSONResponse(_error(-32600, f"MCP is at {PATH}"), 404)(scope, receive, send)
+            await JSONResponse(_error(-32600, f"MCP is served at {PATH}"), 404)(scope, receive, send)
         elif version and version not in HANDSHAKE_PROTOCOL_VERSIONS:
-            # Without sessions one client cannot be told from another: clients fall back to a version with them.
+            # Versions without sessions do not distinguish clients. Clients fall back to a version that has sessions.
             data = {"supported": list(HANDSHAKE_PROTOCOL_VERSIONS), "requested": version}
             error = _error(mcp_types.UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
             await JSONResponse(error, 400)(scope, receive, send)
         elif name and name not in self._open:
             await JSONResponse(_error(-32600, "Session not found"), 404)(scope, receive, send)
         else:
-            transport = self._open[name] if name else await self._begun()
-            await _handled(transport, scope, receive, send)
+            transport = self._open[name] if name else await self._start_session()
+            await _handle_request(transport, scope, receive, send)
 
     async def close(self) -> None:
-        """End all sessions."""
+        """Endpoint all sessions."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _begun(self) -> StreamableHTTPServerTransport:
+    async def _start_session(self) -> StreamableHTTPServerTransport:
         name = uuid4().hex
-        transport = StreamableHTTPServerTransport(name, security_settings=self._security, idle_timeout=_IDLE)
+        transport = StreamableHTTPServerTransport(
+            name, security_settings=self._security, idle_timeout=_SESSION_IDLE_TIMEOUT
+        )
         self._open[name] = transport
         is_ready = asyncio.Event()
         task = asyncio.create_task(self._run(name, transport, is_ready))
@@ -218,21 +233,21 @@ class _Sessions:
     async def _run(self, name: str, transport: StreamableHTTPServerTransport, is_ready: asyncio.Event) -> None:
         try:
             async with transport.connect() as streams:
-                client = _Visitor(streams)
+                client = _HttpClient(streams)
                 is_ready.set()
                 with transport.idle_scope or contextlib.nullcontext():
-                    # A server is started for a client that begins as it should, and not for a stray request.
-                    if await client.begins():
-                        await self._session(name, client)
+                    # Start a server only for a client that sends a valid first message, not for a stray request.
+                    if await client.wait_for_start():
+                        await self._handle_session(name, client)
                 await transport.terminate()
         finally:
             self._open.pop(name, None)
             is_ready.set()
 
 
-async def _handled(transport: StreamableHTTPServerTransport, scope: Any, receive: Any, send: Any) -> None:
-    """Let a session's transport answer a request; a session whose first request is refused is none."""
-    is_first = not any(name == _SESSION for name, _ in scope["headers"])
+async def _handle_request(transport: StreamableHTTPServerTransport, scope: Any, receive: Any, send: Any) -> None:
+    """Let the session's transport answer a request, and close the session if its first request is refused."""
+    is_first = not any(name == _SESSION_HEADER for name, _ in scope["headers"])
     status = 0
 
     async def watched(message: Any) -> None:
@@ -248,17 +263,17 @@ async def _handled(transport: StreamableHTTPServerTransport, scope: Any, receive
             await transport.terminate()
 
 
-class _Visitor:
-    """A client that came over HTTP."""
+class _HttpClient:
+    """A client that connected over HTTP."""
 
     def __init__(self, streams: tuple[Any, Any]) -> None:
         self._received, self._sent = streams
         self._first: SessionMessage | None = None
         self._open: dict[str, Any] = {}
-        """The requests that wait for an answer, and what their progress is told by."""
+        """Progress tokens of the unanswered requests, by request id."""
 
-    async def begins(self) -> bool:
-        """Wait for its first message."""
+    async def wait_for_start(self) -> bool:
+        """Wait for the client's first message, and return whether there was one."""
         async for item in self._received:
             if isinstance(item, SessionMessage):
                 self._first = item
@@ -266,57 +281,61 @@ class _Visitor:
         return False
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Give what it sends."""
+        """Yield the messages it sends."""
         if self._first is not None:
-            yield self._taken(self._first)
+            yield self._receive(self._first)
         async for item in self._received:
             if isinstance(item, SessionMessage):
-                yield self._taken(item)
+                yield self._receive(item)
 
     async def send(self, line: bytes) -> None:
-        """Send it a message: an answer to where it is waited for, all else to a request that it may belong to."""
-        message = _read(line)
+        """Send it a message: an answer on the stream of its request, anything else on that of a related request."""
+        message = _parse(line)
         if message is None:
             return
         related = None
         if isinstance(message, mcp_types.JSONRPCResponse | mcp_types.JSONRPCError):
             self._open.pop(str(message.id), None)
         else:
-            related = self._related(message)
+            related = self._related_request(message)
         try:
             await self._sent.send(SessionMessage(message, ServerMessageMetadata(related_request_id=related)))
         except (BrokenResourceError, ClosedResourceError) as gone:
             raise ConnectionResetError from gone
 
     async def finish(self) -> None:
-        """End the session."""
+        """Endpoint the session."""
         await self._sent.aclose()
 
-    def _taken(self, item: SessionMessage) -> bytes:
+    def _receive(self, item: SessionMessage) -> bytes:
         message = item.message
         if isinstance(message, mcp_types.JSONRPCRequest):
             meta = (message.params or {}).get("_meta")
             self._open[str(message.id)] = meta.get("progressToken") if isinstance(meta, dict) else None
         elif isinstance(message, mcp_types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._open.pop(str((message.params or {}).get("requestId")), None)
-        return _written(message)
+        return _to_line(message)
 
-    def _related(self, message: Any) -> str | None:
-        """Give the request whose stream a message goes to: the newest, where nothing tells; `None` where none waits."""
+    def _related_request(self, message: Any) -> str | None:
+        """
+        Return the id of the request on whose stream to send a message.
+
+        It is the request with the message's progress token, else the newest open one; `None` if no request is open.
+        """
         token = (message.params or {}).get("progressToken")
-        told = [number for number, known in self._open.items() if token is not None and known == token]
-        return next(iter(told or reversed(list(self._open))), None)
+        matching = [number for number, known in self._open.items() if token is not None and known == token]
+        return next(iter(matching or reversed(list(self._open))), None)
 
 
-def _read(line: bytes) -> Any:
-    """Give the SDK's message; `None` for a line that is none."""
+def _parse(line: bytes) -> Any:
+    """Return the message in a line as an object of the SDK, or `None` if it holds none."""
     try:
         return mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         return None
 
 
-def _written(message: Any) -> bytes:
+def _to_line(message: Any) -> bytes:
     text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
     return text.encode()
 

@@ -1,8 +1,8 @@
 """
-The calls of MCP sessions under a guard, and what stands between a client and a server of MCP.
+A guard for MCP sessions, and the relay between an MCP client and an MCP server.
 
-MCP has sessions and no runs. A session may last as long as the client's program, over many tasks: what follows a long
-quiet time is a new run.
+MCP has sessions but no runs. A session may last as long as the client's process, over many tasks, so a call that
+follows a long idle time starts a new run.
 """
 
 from __future__ import annotations
@@ -20,65 +20,68 @@ from wheelspin.errors import ToolLoopError
 from wheelspin.watch import Watch
 from wheelspin.wire.mcp import advised, outcome_of, refusal, widened
 
-__all__ = ["QUIET", "Calls", "Relay", "advice_of"]
+__all__ = ["RUN_IDLE_TIMEOUT", "GuardedSessions", "Relay", "advice_for"]
 
-QUIET = 600.0
-"""Seconds without a call after which a session is in a new run."""
-_MOST = 2000
+RUN_IDLE_TIMEOUT = 600.0
+"""Seconds that a session must be idle for its next call to start a new run."""
+_MAX_KEPT = 2000
+"""Number of sessions, and of unanswered calls per session, that are kept."""
 
 
-class Calls:
+class GuardedSessions:
     """
-    The calls of sessions under a guard.
+    The calls of MCP sessions under one guard.
 
     Args:
         guard: The guard.
-        clock: Gives the time in seconds, from any beginning.
+        clock: Returns the time in seconds since any fixed point.
     """
 
     def __init__(self, guard: Guard, clock: Callable[[], float] = time.monotonic) -> None:
         self.guard = guard
         self._clock = clock
-        self._heard: dict[str, float] = {}
+        self._last_active: dict[str, float] = {}
         self._lock = Lock()
 
     @property
-    def speaks(self) -> bool:
-        """Whether an advice may be given: the guard is on, and does more than observe."""
+    def can_advise(self) -> bool:
+        """Whether the guard may add advice: it is enabled and does not only observe."""
         return self.guard.settings.enabled is not False and self.guard.settings.mode != "observe"
 
-    def ask(self, call: ToolCall, *, again: bool = False) -> Watch:
+    def watch(self, call: ToolCall, *, is_retry: bool = False) -> Watch:
         """
-        Ask about a call.
+        Watch a call.
 
         Args:
             call: The call, with its session.
-            again: Whether it is the same call once more, with the input that the server asked for: it counts once.
+            is_retry: Whether the client repeats the call with the input that the server asked for. Such a call counts
+                once.
         """
         session = str(call.session_id)
         now = self._clock()
-        if now - self._note(session, now) > QUIET:
+        if now - self._touch(session, now) > RUN_IDLE_TIMEOUT:
             self.guard.user_message(call.session_id)
-        if not again:
+        if not is_retry:
             return Watch(self.guard, call)
-        asked = ToolCall(call.tool, call.arguments, session_id=call.session_id)
-        return _Again(self.guard, asked) if self.guard.asked(asked) is not None else Watch(self.guard, call)
+        without_id = ToolCall(call.tool, call.arguments, session_id=call.session_id)
+        is_open = self.guard.asked(without_id) is not None
+        return _RetriedCall(self.guard, without_id) if is_open else Watch(self.guard, call)
 
-    def heard(self, session_id: str) -> None:
-        """Take note that a session is not quiet: an outcome came."""
-        self._note(session_id, self._clock())
+    def mark_active(self, session_id: str) -> None:
+        """Note that a session is not idle: the outcome of a call has arrived."""
+        self._touch(session_id, self._clock())
 
-    def _note(self, session: str, now: float) -> float:
+    def _touch(self, session: str, now: float) -> float:
         with self._lock:
-            before = self._heard.pop(session, now)
-            self._heard[session] = now
-            if len(self._heard) > _MOST:
-                del self._heard[next(iter(self._heard))]
+            before = self._last_active.pop(session, now)
+            self._last_active[session] = now
+            if len(self._last_active) > _MAX_KEPT:
+                del self._last_active[next(iter(self._last_active))]
         return before
 
 
-class _Again(Watch):
-    """A call that was asked about before, and is still open."""
+class _RetriedCall(Watch):
+    """A call that was checked before and is still open."""
 
     __slots__ = ()
 
@@ -89,8 +92,12 @@ class _Again(Watch):
         self.verdict = ended or guard.asked(call) or guard.before(call)
 
 
-def advice_of(watch: Watch, outcome: Callable[[], Outcome]) -> str:
-    """Tell what came back, and give the advice for the model: also of a run's end, since MCP cannot end one."""
+def advice_for(watch: Watch, outcome: Callable[[], Outcome]) -> str:
+    """
+    Record the outcome of a call and return the advice for the model.
+
+    If the run has ended, the advice says so: MCP itself cannot end a run.
+    """
     try:
         return watch.record_outcome(outcome)
     except ToolLoopError as ended:
@@ -99,57 +106,60 @@ def advice_of(watch: Watch, outcome: Callable[[], Outcome]) -> str:
 
 class Relay:
     """
-    One session between a client and a server: lines pass as they are, but for calls of tools that the guard stops.
+    One session between a client and a server.
 
-    A line is one message as JSON. Nothing here raises: what is not understood passes.
+    Each message is one line of JSON. Lines are forwarded unchanged, except that calls stopped by the guard are answered
+    here and advice is added to answers. The methods do not raise; a line that is not understood is forwarded.
 
     Args:
-        calls: The calls under a guard.
-        session_id: The session.
+        sessions: The guarded sessions that this one belongs to.
+        session_id: Id of the session.
 
     Example:
-        >>> relay = Relay(Calls(Guard()), "s1")
-        >>> relay.asked(b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read"}}') is None
+        >>> relay = Relay(GuardedSessions(Guard()), "s1")
+        >>> relay.from_client(
+        ...     b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read"}}'
+        ... ) is None
         True
-        >>> relay.answered(b'{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}')
+        >>> relay.from_server(b'{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}')
         b'{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}'
     """
 
-    def __init__(self, calls: Calls, session_id: str) -> None:
-        self._calls = calls
-        self._session = session_id
+    def __init__(self, sessions: GuardedSessions, session_id: str) -> None:
+        self._sessions = sessions
+        self._session_id = session_id
         self._open: dict[tuple[type, Any] | None, Watch | None] = {}
-        """The calls that wait for an answer, by their ids; `None` for a question for the tools."""
+        """The watches of unanswered calls, by request id; `None` for an unanswered `tools/list`."""
 
-    def asked(self, line: bytes) -> bytes | None:
+    def from_client(self, line: bytes) -> bytes | None:
         """
-        Take in what the client sends.
+        Handle a line from the client.
 
         Returns:
-            What the client is answered in place of the server; `None` where the server is to get the line.
+            The answer for the client, or `None` if the line must be forwarded to the server.
         """
         if b"tools" not in line and b"cancelled" not in line:
             return None
-        message = _read(line)
+        message = _parse(line)
         try:
-            return None if message is None else self._asked(message)
+            return None if message is None else self._handle_request(message)
         except Exception as crash:
-            self._calls.guard.crashed("the relay", crash)
+            self._sessions.guard.crashed("the relay", crash)
             return None
 
-    def answered(self, line: bytes) -> bytes:
-        """Take in what the server sends; give what the client gets."""
+    def from_server(self, line: bytes) -> bytes:
+        """Handle a line from the server, and return the line for the client."""
         if not self._open:
             return line
-        message = _read(line)
+        message = _parse(line)
         try:
-            changed = self._answered(message) if message is not None and "method" not in message else None
+            changed = self._handle_answer(message) if message is not None and "method" not in message else None
             return line if changed is None else orjson.dumps(changed)
         except Exception as crash:
-            self._calls.guard.crashed("the relay", crash)
+            self._sessions.guard.crashed("the relay", crash)
             return line
 
-    def _asked(self, message: dict[str, Any]) -> bytes | None:
+    def _handle_request(self, message: dict[str, Any]) -> bytes | None:
         method, given = message.get("method"), message.get("params")
         params: dict[str, Any] = given if isinstance(given, dict) else {}
         if method == "notifications/cancelled":
@@ -158,46 +168,47 @@ class Relay:
         if _key(message.get("id")) is None or method not in ("tools/call", "tools/list"):
             return None
         if method == "tools/list":
-            if self._calls.speaks:
-                self._wait(message["id"], None)
+            if self._sessions.can_advise:
+                self._add_open(message["id"], None)
             return None
-        again = "inputResponses" in params or "requestState" in params
-        name, arguments, number = str(params.get("name")), params.get("arguments") or {}, str(message["id"])
-        watch = self._calls.ask(ToolCall(name, arguments, id=number, session_id=self._session), again=again)
+        is_retry = "inputResponses" in params or "requestState" in params
+        name, arguments, request_id = str(params.get("name")), params.get("arguments") or {}, str(message["id"])
+        call = ToolCall(name, arguments, id=request_id, session_id=self._session_id)
+        watch = self._sessions.watch(call, is_retry=is_retry)
         if watch.verdict.stops:
             result = refusal(watch.verdict.advice, params)
             return orjson.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
-        self._wait(message["id"], watch)
+        self._add_open(message["id"], watch)
         return None
 
-    def _wait(self, number: Any, watch: Watch | None) -> None:
-        self._open[_key(number)] = watch
-        if len(self._open) > _MOST:
+    def _add_open(self, request_id: Any, watch: Watch | None) -> None:
+        self._open[_key(request_id)] = watch
+        if len(self._open) > _MAX_KEPT:
             del self._open[next(iter(self._open))]
 
-    def _answered(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Give a message in place of the server's; `None` where it stays as it is."""
+    def _handle_answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the message that replaces the server's, or `None` if it is forwarded unchanged."""
         key = _key(message.get("id"))
         if key not in self._open:
             return None
         watch = self._open.pop(key)
         result, error = message.get("result"), message.get("error")
         if watch is None:
-            return _with_room(message, result) if isinstance(result, dict) else None
-        self._calls.heard(self._session)
+            return _with_advice_property(message, result) if isinstance(result, dict) else None
+        self._sessions.mark_active(self._session_id)
         if isinstance(error, dict):
-            advice = advice_of(watch, lambda: Outcome.error(error.get("message"), str(error.get("code"))))
-            said = f"{error.get('message')}\n\n{advice}"
-            return {**message, "error": {**error, "message": said}} if advice else None
+            advice = advice_for(watch, lambda: Outcome.error(error.get("message"), str(error.get("code"))))
+            text = f"{error.get('message')}\n\n{advice}"
+            return {**message, "error": {**error, "message": text}} if advice else None
         outcome = outcome_of(result) if isinstance(result, dict) else None
         if outcome is None or not isinstance(result, dict):
             return None
-        advice = advice_of(watch, lambda: outcome)
+        advice = advice_for(watch, lambda: outcome)
         return {**message, "result": advised(result, advice)} if advice else None
 
 
-def _read(line: bytes) -> dict[str, Any] | None:
-    """Give a message; `None` for a line that is none."""
+def _parse(line: bytes) -> dict[str, Any] | None:
+    """Return the message in a line, or `None` if it holds none."""
     try:
         message = orjson.loads(line)
     except ValueError:
@@ -205,20 +216,20 @@ def _read(line: bytes) -> dict[str, Any] | None:
     return message if isinstance(message, dict) else None
 
 
-def _key(number: Any) -> tuple[type, Any] | None:
-    """Give a request's id as it is told from others: 1 is not "1"; `None` for what is no id."""
-    return (type(number), number) if isinstance(number, str | int | float) else None
+def _key(request_id: Any) -> tuple[type, Any] | None:
+    """Return the key of a request id, which keeps 1 and "1" apart; `None` if it is not a valid id."""
+    return (type(request_id), request_id) if isinstance(request_id, str | int | float) else None
 
 
-def _with_room(message: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | None:
-    """Give a list of tools whose schemas have room for an advice."""
+def _with_advice_property(message: dict[str, Any], result: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a list of tools whose output schemas allow for advice, or `None` if nothing changes."""
     tools = result.get("tools")
     if not isinstance(tools, list) or not any(isinstance(tool, dict) and "outputSchema" in tool for tool in tools):
         return None
-    return {**message, "result": {**result, "tools": [_room_in(tool) for tool in tools]}}
+    return {**message, "result": {**result, "tools": [_tool_with_advice_property(tool) for tool in tools]}}
 
 
-def _room_in(tool: Any) -> Any:
+def _tool_with_advice_property(tool: Any) -> Any:
     schema = tool.get("outputSchema") if isinstance(tool, dict) else None
     if not isinstance(schema, dict):
         return tool

@@ -11,32 +11,32 @@ import threading
 from collections.abc import AsyncIterator, Sequence
 from typing import Self
 
-__all__ = ["Program", "Standard"]
+__all__ = ["ServerProcess", "StdioClient"]
 
-_CHUNK = 1 << 16
-_POLL = 0.02
-_GRACE = 2.0
-"""Seconds that a server has to end after its stdin was closed: as long as clients wait before they send a signal."""
-_LAST = 1.5
-"""Seconds from the signal that asks it to end to the one that ends it: shorter than clients wait before the latter."""
+_CHUNK_SIZE = 1 << 16
+_POLL_INTERVAL = 0.02
+_EXIT_TIMEOUT = 2.0
+"""Seconds a server has to exit after its stdin is closed: as long as clients wait before they send a signal."""
+_TERM_TIMEOUT = 1.5
+"""Seconds between SIGTERM and SIGKILL: less than clients wait before they send SIGKILL."""
 
 
-class Standard:
+class StdioClient:
     """The client at the other end of this process's stdin and stdout."""
 
     def __init__(self) -> None:
         self._out = sys.stdout.buffer
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Give the lines of stdin."""
+        """Yield the lines of stdin."""
         loop = asyncio.get_running_loop()
         chunks: asyncio.Queue[bytes] = asyncio.Queue()
 
         def read() -> None:
-            # Not through `sys.stdin`: a thread that waits in it keeps the interpreter from ending.
+            # Not through `sys.stdin`: a thread blocked in it keeps the interpreter from exiting.
             while True:
                 try:
-                    chunk = os.read(0, _CHUNK)
+                    chunk = os.read(0, _CHUNK_SIZE)
                 except OSError:
                     chunk = b""
                 with contextlib.suppress(RuntimeError):
@@ -45,11 +45,11 @@ class Standard:
                     return
 
         threading.Thread(target=read, name="wheelspin-stdin", daemon=True).start()
-        lines = _Lines()
+        lines = _LineSplitter()
         while chunk := await chunks.get():
-            for line in lines.of(chunk):
+            for line in lines.feed(chunk):
                 yield line
-        for line in lines.rest():
+        for line in lines.flush():
             yield line
 
     async def send(self, line: bytes) -> None:
@@ -58,50 +58,52 @@ class Standard:
         self._out.flush()
 
     async def finish(self) -> None:
-        """Do nothing: the process ends, and stdout with it."""
+        """Do nothing: stdout closes when this process exits."""
 
 
-class Program:
+class ServerProcess:
     """
-    A server that runs as a process of its own, with this process's environment and stderr.
+    A server that runs as a child process, with the environment and stderr of this process.
+
+    Use it as an asynchronous context manager.
 
     Args:
-        words: The command.
+        command: The program and its arguments.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = words
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
         self._process: asyncio.subprocess.Process | None = None
         self._ending: asyncio.Task[None] | None = None
-        self.spoke = False
-        """Whether it ever said anything."""
+        self.has_written = False
+        """Whether the server has written anything to its stdout."""
 
     @property
-    def running(self) -> asyncio.subprocess.Process:
-        """The process."""
-        assert self._process is not None, "it is used as a context"  # noqa: S101 - a slip of ours
+    def process(self) -> asyncio.subprocess.Process:
+        """The child process."""
+        assert self._process is not None, "not entered as a context manager"  # noqa: S101 - a programming error
         return self._process
 
     @property
-    def is_told_to_end(self) -> bool:
-        """Whether its stdin was closed."""
+    def is_closing(self) -> bool:
+        """Whether its stdin has been closed, which asks it to exit."""
         return self._ending is not None
 
     @property
-    def code(self) -> int | None:
-        """Its exit code, once it has ended: as a shell gives it."""
-        code = self.running.returncode
+    def exit_code(self) -> int | None:
+        """Exit code as a shell reports it, or `None` while the server runs."""
+        code = self.process.returncode
         return code if code is None or code >= 0 else 128 - code
 
     async def __aenter__(self) -> Self:
         """
-        Start it.
+        Start the server.
 
         Raises:
             OSError: It cannot be started.
         """
         self._process = await asyncio.create_subprocess_exec(
-            *self._words,
+            *self._command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             start_new_session=True,
@@ -109,69 +111,73 @@ class Program:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Leave nothing of it behind: not what it started, either."""
+        """Terminate the server and every process it started."""
         if self._ending is not None:
             self._ending.cancel()
-        await asyncio.shield(self._end())
+        await asyncio.shield(self._terminate())
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Give the lines of its stdout."""
-        stdout, lines = self.running.stdout, _Lines()
-        while stdout is not None and (chunk := await stdout.read(_CHUNK)):
-            self.spoke = True
-            for line in lines.of(chunk):
+        """Yield the lines of its stdout."""
+        stdout, lines = self.process.stdout, _LineSplitter()
+        while stdout is not None and (chunk := await stdout.read(_CHUNK_SIZE)):
+            self.has_written = True
+            for line in lines.feed(chunk):
                 yield line
-        for line in lines.rest():
+        for line in lines.flush():
             yield line
-        await self._gone(_GRACE)
+        await self._has_exited(_EXIT_TIMEOUT)
 
     async def send(self, line: bytes) -> None:
         """Write a line to its stdin."""
-        stdin = self.running.stdin
+        stdin = self.process.stdin
         if stdin is not None:
             stdin.write(line + b"\n")
             await stdin.drain()
 
     async def finish(self) -> None:
-        """Close its stdin, which tells a server to end; where it does not, it is ended."""
-        if self.running.stdin is not None:
-            self.running.stdin.close()
-        self._ending = asyncio.create_task(self._end(_GRACE))
+        """Close its stdin, which asks a server to exit; terminate it if it does not."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self._ending = asyncio.create_task(self._terminate(_EXIT_TIMEOUT))
 
-    async def _end(self, grace: float = 0.0) -> None:
-        if await self._gone(grace):
+    async def _terminate(self, grace: float = 0.0) -> None:
+        if await self._has_exited(grace):
             self._signal(signal.SIGTERM)
             return
         self._signal(signal.SIGTERM)
-        await self._gone(_LAST)
+        await self._has_exited(_TERM_TIMEOUT)
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        await self._gone(_LAST)
+        await self._has_exited(_TERM_TIMEOUT)
 
-    async def _gone(self, seconds: float) -> bool:
-        """Wait for its end; not with `wait`, which also waits for what it started and left its pipes to."""
+    async def _has_exited(self, seconds: float) -> bool:
+        """
+        Wait for the server to exit, and return whether it did.
+
+        `Process.wait` would also wait for its child processes that inherited the pipes.
+        """
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        while self.running.returncode is None and loop.time() < until:  # noqa: ASYNC110 - there is no event for it
-            await asyncio.sleep(_POLL)
-        return self.running.returncode is not None
+        while self.process.returncode is None and loop.time() < until:  # noqa: ASYNC110 - there is no event for it
+            await asyncio.sleep(_POLL_INTERVAL)
+        return self.process.returncode is not None
 
     def _signal(self, number: signal.Signals) -> None:
-        """Send a signal to it and all that it started."""
+        """Send a signal to the server and every process it started."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
-                os.killpg(self.running.pid, number)
-            elif self.running.returncode is None:
-                self.running.send_signal(number)
+                os.killpg(self.process.pid, number)
+            elif self.process.returncode is None:
+                self.process.send_signal(number)
 
 
-class _Lines:
-    """Lines out of chunks."""
+class _LineSplitter:
+    """Splits chunks of bytes into lines."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
-    def of(self, chunk: bytes) -> list[bytes]:
-        """Give the lines that a chunk completes, without their ends and without empty ones."""
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that a chunk completes, without line ends and without empty lines."""
         *whole, last = chunk.split(b"\n")
         if not whole:
             self._parts.append(last)
@@ -180,6 +186,6 @@ class _Lines:
         self._parts = [last]
         return [line for line in (line.rstrip(b"\r") for line in whole) if line]
 
-    def rest(self) -> list[bytes]:
-        """Give what was not ended."""
-        return self.of(b"\n")
+    def flush(self) -> list[bytes]:
+        """Return the last line if it has no line end."""
+        return self.feed(b"\n")
