@@ -1,4 +1,4 @@
-"""Loops that are written by hand, with functions as tools."""
+"""Hand-written loops, with functions as tools."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ def _decorated(script: Script, guard: Guard) -> AdapterRun:
 
 
 @pytest.mark.parametrize("player", [play, _awaited])
-def test_a_loop_does_what_the_bare_guard_says(player: Callable[[Script, Guard], AdapterRun]) -> None:
-    """Whether its tools are functions or coroutines."""
+def test_a_loop_does_what_the_guard_alone_decides(player: Callable[[Script, Guard], AdapterRun]) -> None:
+    """Its tools can be functions or coroutine functions."""
     check_adapter(player)
 
 
-def test_guarded_functions_do_what_the_bare_guard_says() -> None:
-    """A tool that is not there is no function, and has nothing that could be guarded."""
-    check_adapter(_decorated, without=["a tool that is not there"])
+def test_guarded_functions_do_what_the_guard_alone_decides() -> None:
+    """An unknown tool has no function that could be guarded."""
+    check_adapter(_decorated, without=["an unknown tool"])
 
 
-def test_a_check_tells_what_an_adapter_does_wrong() -> None:
-    """One that lets everything run, one that says nothing, one that answers twice."""
+def test_a_failed_check_reports_what_the_adapter_does_wrong() -> None:
+    """One adapter runs every call, one drops the advice, one answers twice."""
 
     def lets_run(script: Script, guard: Guard) -> AdapterRun:
         return loop(script, does)
 
-    def says_nothing(script: Script, guard: Guard) -> AdapterRun:
+    def drops_advice(script: Script, guard: Guard) -> AdapterRun:
         done = play(script, guard)
         return done._replace(shown={call: [text.partition("Loop")[0]] for call, (text,) in done.shown.items()})
 
@@ -74,19 +74,19 @@ def test_a_check_tells_what_an_adapter_does_wrong() -> None:
         done = play(script, guard)
         return done._replace(shown={call: texts * 2 for call, texts in done.shown.items()})
 
-    for player, said in (
+    for player, message in (
         (lets_run, "a blocked loop: 23 calls ran, expected 20"),
-        (says_nothing, "a warned loop, call call_10_0: 'Loop detected"),
-        (answers_twice, "work, call c0: it has 2 results, expected one"),
+        (drops_advice, "a warned loop, call call_10_0: the result .* does not contain the advice 'Loop detected"),
+        (answers_twice, "no loop, call c0: the call has 2 results, expected one"),
     ):
-        with pytest.raises(AssertionError, match=said):
-            check_adapter(player, without=["a tool that is not there", "a warned loop"] if player is lets_run else ())
-    with pytest.raises(ValueError, match="there is no script 'nothing'"):
+        with pytest.raises(AssertionError, match=message):
+            check_adapter(player, without=["an unknown tool", "a warned loop"] if player is lets_run else ())
+    with pytest.raises(ValueError, match="unknown script 'nothing'"):
         check_adapter(lets_run, without=["nothing"])
 
 
-def test_a_guarded_function_outside_of_a_run_is_called_as_it_is() -> None:
-    """Methods and coroutines, too."""
+def test_a_guarded_function_outside_of_a_run_works_as_before() -> None:
+    """So do methods and coroutine functions."""
 
     class Tools:
         @guarded
@@ -108,8 +108,8 @@ def test_a_guarded_function_outside_of_a_run_is_called_as_it_is() -> None:
     assert [(record.calls, record.run_id) for record in task.guard.records()] == [(12, task.run_id)]
 
 
-def test_runs_do_not_see_each_other() -> None:
-    """Also where one is opened within another: a sub-agent's."""
+def test_runs_are_independent() -> None:
+    """Even if one is started within another, as for a sub-agent."""
     guard = Guard()
 
     @guarded
@@ -129,7 +129,7 @@ def test_runs_do_not_see_each_other() -> None:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
-    """The loop tells of it."""
+    """The hand-written loop reports the compaction."""
     task = Run(session_id="s1")
     for _ in range(3):
         task.call("read", {"path": "/a"}, lambda path: "text")
@@ -142,16 +142,16 @@ def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
     assert ended.value.code == "compaction_loop_persisted"
 
 
-def test_an_interruption_is_no_outcome() -> None:
-    """A call that is cancelled stays open, and is no evidence."""
+def test_an_interruption_is_not_an_outcome() -> None:
+    """A cancelled call stays open and is not evidence of a loop."""
     guard = Guard()
     watch = Watch(guard, ToolCall("read", {}, id="c1", run_id="r1"))
     watch.record_exception(KeyboardInterrupt())
     assert guard.asked(ToolCall("read", {}, id="c1", run_id="r1")) is not None
 
 
-def test_a_crash_of_the_adapter_lets_the_call_pass_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it is in what makes the call or in what makes the outcome."""
+def test_a_crash_of_the_adapter_lets_the_call_through_and_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may happen while building the call or the outcome."""
     events: list[LoopEvent] = []
     guard = Guard(listeners=[events.append])
     with pytest.raises(ZeroDivisionError):
@@ -167,10 +167,8 @@ def test_a_crash_of_the_adapter_lets_the_call_pass_and_is_told(monkeypatch: pyte
     assert [record.calls for record in guard.records()] == [1]
 
 
-def test_what_crashes_beside_the_calls_is_told_and_the_end_of_a_run_is_no_crash(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The agent goes on after the one and not after the other."""
+def test_a_crash_is_suppressed_and_the_end_of_a_run_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent continues after a crash, which is reported; a `ToolLoopError` passes through."""
     monkeypatch.setattr(Guard, "strict", False)
     events: list[LoopEvent] = []
     guard = Guard(listeners=[events.append])
@@ -184,8 +182,8 @@ def test_what_crashes_beside_the_calls_is_told_and_the_end_of_a_run_is_no_crash(
     assert "messages" not in events[0].reason
 
 
-def test_an_exception_after_a_compaction_may_end_the_run() -> None:
-    """The tool's own exception is the cause."""
+def test_an_exception_after_a_compaction_can_end_the_run() -> None:
+    """The tool's own exception is the cause of the error."""
     guard = Guard()
     guard.compacted()
     error = RuntimeError("failed")
@@ -198,7 +196,7 @@ def test_an_exception_after_a_compaction_may_end_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "given"),
+    ("result", "expected"),
     [
         ("text", "text\n\nStop."),
         ({"a": 1}, {"a": 1, "wheelspin": "Stop."}),
@@ -207,14 +205,14 @@ def test_an_exception_after_a_compaction_may_end_the_run() -> None:
         (None, None),
     ],
 )
-def test_an_advice_takes_the_kind_of_the_result(result: Any, given: Any) -> None:
-    """What has no place for one is left as it is."""
-    assert with_advice(result, "Stop.") == given
+def test_advice_keeps_the_type_of_the_result(result: Any, expected: Any) -> None:
+    """A result that cannot hold advice is unchanged."""
+    assert with_advice(result, "Stop.") == expected
     assert with_advice(result, "") is result
 
 
-def test_what_was_seen_of_compactions_is_the_guard_s() -> None:
-    """Adapters that are made anew for each request know it, those of other guards do not; it goes with the guard."""
+def test_marks_of_compactions_are_kept_with_the_guard() -> None:
+    """Adapters created anew for each request share them, those of other guards do not, and they go with the guard."""
     guard, other = Guard(), Guard()
     Compactions(guard).check_marks("s1", [])
     Compactions(guard).check_marks("s1", ["new"])
@@ -228,7 +226,7 @@ def test_what_was_seen_of_compactions_is_the_guard_s() -> None:
 
 
 def test_marks_of_compactions_arm_once_each() -> None:
-    """Those that are there at first are from before; sessions that are long gone are forgotten."""
+    """Marks found at first are from an earlier time, and the oldest sessions are dropped."""
     guard = Guard()
     seen = Compactions(guard, max_sessions=2)
     seen.check_marks("s1", ["old"])
@@ -246,7 +244,7 @@ def test_marks_of_compactions_arm_once_each() -> None:
 
 
 def test_every_file_of_the_family_is_listed() -> None:
-    """An adapter that is written but not named would not be known."""
+    """The list matches the files in the package."""
     from pathlib import Path
 
     from wheelspin import adapters

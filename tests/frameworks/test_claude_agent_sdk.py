@@ -51,7 +51,7 @@ def _run(home: Path, model: ScriptedModel, guard: Guard, **more: Any) -> list[Me
 
 def test_an_agent_does_what_the_bare_guard_says() -> None:
     """Claude asks about all calls of a message before the first result is there, and says all advice after the last."""
-    check_adapter(play, without=["two calls in one message"])
+    check_adapter(play, without=["two parallel calls"])
 
 
 def test_a_loop_is_ended_with_an_error_and_told_in_the_result(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def _texts(events: list[Any]) -> list[str]:
 
 def test_an_agent_does_what_the_bare_guard_says() -> None:
     """A tool that fails ends an agent of ADK by itself, and in ADK 1 so does one that is not there."""
-    check_adapter(play, without=["a tool that fails", *([] if ANSWERS_UNKNOWN_TOOLS else ["a tool that is not there"])])
+    check_adapter(play, without=["a failing tool", *([] if ANSWERS_UNKNOWN_TOOLS else ["an unknown tool"])])
 
 
 def test_an_agent_that_handles_errors_of_tools_does_what_the_bare_guard_says() -> None:

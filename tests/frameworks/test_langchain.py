@@ -31,12 +31,12 @@ LIMIT: Any = {"recursion_limit": 400}
 
 def test_an_agent_does_what_the_bare_guard_says() -> None:
     """A tool that fails ends an agent of LangChain by itself: its exception passes unchanged."""
-    check_adapter(play, without=["a tool that fails"])
+    check_adapter(play, without=["a failing tool"])
 
 
 def test_a_plain_tool_node_does_what_the_bare_guard_says() -> None:
     """Also where it turns all errors of tools into results: the end of a run is none, but for old versions."""
-    check_adapter(play_in_a_graph, without=["a loop that is ended"] if OLD else [])
+    check_adapter(play_in_a_graph, without=["an aborted loop"] if OLD else [])
 
 
 @pytest.mark.skipif(not OLD, reason="this version lets the end of a run through")

@@ -38,11 +38,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* using the `ReadOnly` qualifie
 EVERY = pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
 WITH_BLOCKS = [
     "a blocked loop",
-    "a loop that is ended",
-    "a blocked loop, and another way",
-    "two calls in turn",
-    "two calls in one message",
-    "a tool that is not there",
+    "an aborted loop",
+    "a blocked loop, then another call",
+    "two alternating calls",
+    "two parallel calls",
+    "an unknown tool",
 ]
 ARGUMENT, RESULT = "/home/sam/secret-argument", "secret-result"
 SECONDS = 180

@@ -1,8 +1,9 @@
 """
-For tests, with any test runner or none: play trajectories, raise crashes of the guard, check parts of one's own.
+Helpers for tests, with any test runner or none.
 
-`play` plays the trajectory notation. `strict` raises what a guard would swallow. `check_detector`, `check_store`,
-`check_reader` and `check_adapter` raise an `AssertionError` where a part does not keep its contract.
+`play` plays a trajectory in the trajectory notation. `strict` raises crashes that a guard would otherwise swallow.
+`check_detector`, `check_store`, `check_reader` and `check_adapter` check your own extensions, and raise an
+`AssertionError` if one breaks its contract.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A check that an adapter says in its framework what the bare guard says: live equals replay."""
+"""Check that an agent of a framework behaves under an adapter as the guard alone decides."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ __all__ = ["SCRIPTS", "AdapterRun", "Script", "ScriptedCall", "ScriptedTool", "c
 
 
 class ScriptedCall(NamedTuple):
-    """One call that the scripted model of a framework asks for."""
+    """One call that a scripted model asks for."""
 
     id: str
     tool: str
-    """`read` or `list`; both take one text, `path`. `missing` is a tool that is not there."""
+    """`read` or `list`, which both take one string, `path`; or `missing`, a tool that does not exist."""
     path: str
     result: str
-    """What the tool gives; of a tool that fails, the message of the `RuntimeError` that it raises."""
+    """The tool's result, or if it fails, the message of the `RuntimeError` that it raises."""
     fails: bool = False
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a tool."""
+        """Whether the tool exists."""
         return self.tool != "missing"
 
 
 Script = list[list[ScriptedCall]]
-"""What the model says: the calls of each of its messages, and after the last of them a final answer."""
+"""The calls of each message of the model. After the last message the model gives a final answer."""
 
 
 class ScriptedTool:
     """
-    What `read` and `list` do in a script, whichever is called.
+    The implementation of both `read` and `list` in a script.
 
     Args:
         script: The script.
-        ran: Takes the `path` of each call that runs.
+        ran: Receives the `path` of each call that runs.
 
     Example:
         >>> tool = ScriptedTool([[ScriptedCall("c1", "read", "/a", "text of /a")]], ran := [])
@@ -53,10 +53,10 @@ class ScriptedTool:
 
     def __call__(self, path: str) -> str:
         """
-        Give the result of a call.
+        Return the result of a call.
 
         Raises:
-            RuntimeError: The script says that it fails.
+            RuntimeError: The call fails in the script.
         """
         call = self._calls[path]
         self._ran.append(path)
@@ -66,14 +66,14 @@ class ScriptedTool:
 
 
 class AdapterRun(NamedTuple):
-    """What a framework did with a script."""
+    """How an agent of a framework played a script."""
 
     ran: list[str]
-    """The `path` of each call whose tool ran, in any order within a message."""
+    """The `path` of each call that ran, in any order within a message."""
     shown: dict[str, list[str]]
-    """By the id of a call, the texts of its results that the model was shown, those of warnings included."""
+    """By call id, the texts of the call's results as the model received them, including advice."""
     ended: str | None
-    """The code with which the run was ended; `None` where the model gave its final answer."""
+    """The code of the verdict that ended the run, or `None` if the model gave its final answer."""
 
 
 _ADVICE = "Loop detected"
@@ -85,59 +85,64 @@ class _Expected(NamedTuple):
     ended: str | None
 
 
-def _repeated(times: int, *calls: tuple[str, str], together: bool = False, **more: bool) -> Script:
-    made = [
+def _repeated(times: int, *calls: tuple[str, str], parallel: bool = False, **more: bool) -> Script:
+    scripted = [
         ScriptedCall(f"call_{number}_{place}", tool, path, f"text of {path}", **more)
         for number in range(times)
         for place, (tool, path) in enumerate(calls)
     ]
-    size = len(calls) if together else 1
-    return [made[start : start + size] for start in range(0, len(made), size)]
+    size = len(calls) if parallel else 1
+    return [scripted[start : start + size] for start in range(0, len(scripted), size)]
 
 
 SCRIPTS: dict[str, Script] = {
-    "work": [[ScriptedCall(f"c{number}", "read", f"/{number}", f"text {number}")] for number in range(25)],
+    "no loop": [[ScriptedCall(f"c{number}", "read", f"/{number}", f"text {number}")] for number in range(25)],
     "a warned loop": _repeated(12, ("read", "/a")),
     "a blocked loop": _repeated(23, ("read", "/a")),
-    "a loop that is ended": _repeated(40, ("read", "/a")),
-    "a blocked loop, and another way": [*_repeated(22, ("read", "/a")), [ScriptedCall("other", "list", "/b", "found")]],
-    "two calls in turn": _repeated(12, ("read", "/a"), ("list", "/b")),
-    "two calls in one message": _repeated(12, ("read", "/a"), ("list", "/b"), together=True),
-    "a tool that is not there": _repeated(12, ("missing", "/a")),
-    "a tool that fails": _repeated(12, ("read", "/a"), fails=True),
+    "an aborted loop": _repeated(40, ("read", "/a")),
+    "a blocked loop, then another call": [
+        *_repeated(22, ("read", "/a")),
+        [ScriptedCall("other", "list", "/b", "found")],
+    ],
+    "two alternating calls": _repeated(12, ("read", "/a"), ("list", "/b")),
+    "two parallel calls": _repeated(12, ("read", "/a"), ("list", "/b"), parallel=True),
+    "an unknown tool": _repeated(12, ("missing", "/a")),
+    "a failing tool": _repeated(12, ("read", "/a"), fails=True),
 }
-"""The scripts that every adapter is checked with, by what they are."""
+"""The scripts that every adapter is checked with, by name."""
 
 
 def check_adapter(
     run: Callable[[Script, Guard], AdapterRun], *, without: Iterable[str] = (), guard: Callable[[], Guard] = Guard
 ) -> None:
     """
-    Check an adapter: each script gives in the framework what it gives under the bare guard.
+    Check that an agent of a framework plays each script as the guard alone decides.
 
-    What must run runs, once; what must not does not; each call of the script gets one result, with the advice in it
-    where the guard gives one, and unchanged where it gives none; the run ends where and as the guard says.
+    Each call that the guard allows runs once, and no other call runs. Each call gets one result, which contains the
+    guard's advice if there is any and is unchanged otherwise. The run ends at the call and with the code that the guard
+    decides.
 
     Args:
         run: Runs an agent of the framework with a scripted model under a guard.
-        without: The scripts, by their keys in `SCRIPTS`, that the framework cannot play: say why where you name them.
-        guard: Makes the guard of a run.
+        without: Names of the `SCRIPTS` that the framework cannot play. State the reason next to them.
+        guard: Creates the guard of a run.
 
     Raises:
-        AssertionError: The framework did something else; the message says what, where, and what was expected.
+        AssertionError: The agent did something else. The message says what, where, and what was expected.
+        ValueError: `without` names a script that does not exist.
     """
     left_out = set(without)
     unknown = left_out - SCRIPTS.keys()
     if unknown:
-        raise ValueError(f"there is no script {min(unknown)!r}: it is one of {', '.join(SCRIPTS)}")
+        raise ValueError(f"unknown script {min(unknown)!r} in `without`; the scripts are {', '.join(SCRIPTS)}")
     for name, script in SCRIPTS.items():
         if name not in left_out:
-            compare = _compare_any_order if any(len(message) > 1 for message in script) else _compare
+            compare = _compare_parallel if any(len(message) > 1 for message in script) else _compare
             compare(name, script, run(script, guard()), guard)
 
 
-def _expected(script: Script, guard: Guard, *, together: bool = False) -> _Expected:
-    """Play a script under the bare guard; the calls of one message one after the other, or all before any outcome."""
+def _expected(script: Script, guard: Guard, *, parallel: bool = False) -> _Expected:
+    """Play a script under the guard alone: the calls of a message one by one, or all of them before any outcome."""
     ran: list[str] = []
     verdicts: dict[str, Verdict] = {}
     for number, message in enumerate(script):
@@ -145,7 +150,7 @@ def _expected(script: Script, guard: Guard, *, together: bool = False) -> _Expec
             (call, ToolCall(call.tool, {"path": call.path}, id=call.id, turn_id=f"m{number}", run_id="run"))
             for call in message
         ]
-        for part in [turn] if together else [[pair] for pair in turn]:
+        for part in [turn] if parallel else [[pair] for pair in turn]:
             for call, tool_call in part:
                 verdict = verdicts[call.id] = guard.before(tool_call)
                 if call.exists and not verdict.stops:
@@ -163,60 +168,63 @@ def _expected(script: Script, guard: Guard, *, together: bool = False) -> _Expec
 
 def _outcome(call: ScriptedCall) -> Outcome:
     if not call.exists:
-        return Outcome.unknown_tool(f"there is no tool {call.tool}")
+        return Outcome.unknown_tool(f"unknown tool {call.tool}")
     return Outcome.error(call.result) if call.fails else Outcome.result(call.result)
 
 
-def _compare(name: str, script: Script, done: AdapterRun, guard: Callable[[], Guard]) -> None:
-    """Compare a run whose calls came one by one: everything must be as the bare guard says."""
+def _compare(name: str, script: Script, actual: AdapterRun, guard: Callable[[], Guard]) -> None:
+    """Compare a run whose calls came one by one: it must match the guard's decisions exactly."""
     expected = _expected(script, guard())
-    expect(done.ended == expected.ended, f"{name}: the run ended with {done.ended}, expected {expected.ended}")
+    expect(actual.ended == expected.ended, f"{name}: the run ended with {actual.ended}, expected {expected.ended}")
     expect(
-        sorted(done.ran) == sorted(expected.ran),
-        f"{name}: {len(done.ran)} calls ran, expected {len(expected.ran)}: {done.ran} instead of {expected.ran}",
+        sorted(actual.ran) == sorted(expected.ran),
+        f"{name}: {len(actual.ran)} calls ran, expected {len(expected.ran)}: {actual.ran} instead of {expected.ran}",
     )
     for call in (call for message in script for call in message):
         verdict = expected.verdicts.get(call.id)
-        if verdict is None or (verdict.action is Action.ABORT and not done.shown.get(call.id)):
+        if verdict is None or (verdict.action is Action.ABORT and not actual.shown.get(call.id)):
             continue
         where = f"{name}, call {call.id}"
-        text = _only(done, call, where)
+        text = _only_result(actual, call, where)
         if verdict.advice:
-            expect(verdict.advice in text, f"{where}: {verdict.advice!r} is not in its result {text!r}")
+            expect(
+                verdict.advice in text, f"{where}: the result {text!r} does not contain the advice {verdict.advice!r}"
+            )
         else:
-            expect(_ADVICE not in text, f"{where}: an advice is in its result {text!r}, expected none")
+            expect(_ADVICE not in text, f"{where}: the result {text!r} contains advice, expected none")
         if call.exists and not verdict.stops:
-            expect(call.result in text, f"{where}: {call.result!r} is not in its result {text!r}")
+            expect(call.result in text, f"{where}: the result {text!r} does not contain {call.result!r}")
 
 
-def _compare_any_order(name: str, script: Script, done: AdapterRun, guard: Callable[[], Guard]) -> None:
+def _compare_parallel(name: str, script: Script, actual: AdapterRun, guard: Callable[[], Guard]) -> None:
     """
-    Compare a run with several calls in a message, which a framework may run in any order, or at once.
+    Compare a run with several calls in a message, which a framework may run in any order or in parallel.
 
-    How many are run before the first is blocked depends on it, by one or two. What must hold in any order: each call
-    has one result, which is the tool's where it ran and the advice where it did not, and the model is told of the loop.
+    The order changes by one or two how many calls run before the first is blocked. In any order, each call has one
+    result, which is the tool's if it ran and advice if it did not, and the model is warned of the loop.
     """
-    orders = [len(_expected(script, guard(), together=together).ran) for together in (False, True)]
+    orders = [len(_expected(script, guard(), parallel=parallel).ran) for parallel in (False, True)]
     fewest, most = min(orders), max(orders)
-    expect(done.ended is None, f"{name}: the run ended with {done.ended}, expected None")
+    expect(actual.ended is None, f"{name}: the run ended with {actual.ended}, expected None")
     expect(
-        fewest <= len(done.ran) <= most, f"{name}: {len(done.ran)} calls ran, expected {fewest} to {most}: {done.ran}"
+        fewest <= len(actual.ran) <= most,
+        f"{name}: {len(actual.ran)} calls ran, expected {fewest} to {most}: {actual.ran}",
     )
     answered: list[str] = []
-    told = 0
+    warned = 0
     for call in (call for message in script for call in message):
         where = f"{name}, call {call.id}"
-        text = _only(done, call, where)
-        told += _ADVICE in text
+        text = _only_result(actual, call, where)
+        warned += _ADVICE in text
         if call.result in text:
             answered.append(call.path)
         else:
-            expect(_ADVICE in text, f"{where}: neither {call.result!r} nor an advice is in its result {text!r}")
-    expect(sorted(answered) == sorted(done.ran), f"{name}: {done.ran} ran, but the results are those of {answered}")
-    expect(told > 0, f"{name}: the model is never told of the loop")
+            expect(_ADVICE in text, f"{where}: the result {text!r} contains neither {call.result!r} nor advice")
+    expect(sorted(answered) == sorted(actual.ran), f"{name}: {actual.ran} ran, but the results are those of {answered}")
+    expect(warned > 0, f"{name}: the model is never warned of the loop, expected at least one result with advice")
 
 
-def _only(done: AdapterRun, call: ScriptedCall, where: str) -> str:
-    texts = done.shown.get(call.id, [])
-    expect(len(texts) == 1, f"{where}: it has {len(texts)} results, expected one")
+def _only_result(actual: AdapterRun, call: ScriptedCall, where: str) -> str:
+    texts = actual.shown.get(call.id, [])
+    expect(len(texts) == 1, f"{where}: the call has {len(texts)} results, expected one")
     return texts[0]

@@ -1,4 +1,4 @@
-"""How tests see a crash of the guard, which lets the call pass elsewhere."""
+"""Make crashes of the guard visible in tests; outside of tests the guard lets the call through."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["strict"]
 @contextmanager
 def strict() -> Iterator[None]:
     """
-    Raise a crash of the guard in this block, instead of letting the call pass.
+    Raise any crash of a guard in this block, instead of letting the call through.
 
     Example:
         >>> from wheelspin.testing import play, strict

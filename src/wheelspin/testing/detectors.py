@@ -1,4 +1,4 @@
-"""A check that a detector does what it says, and keeps the laws that every detector keeps."""
+"""Check that a detector does what its cases say and keeps the laws of all detectors."""
 
 from __future__ import annotations
 
@@ -15,60 +15,64 @@ from wheelspin.testing.expect import expect
 __all__ = ["Case", "check_detector"]
 
 _CHANGING = ("A+*60", "(A+ B+)*30", "[A+ B+]*30", "~A+*60", "(A+ B+ C+)*20", "a+*60")
-_UNTOLD = ("A*60", "(A B)*30", "[A B]*30", "~A*60", "a*60")
-_REST = (
+_UNANSWERED = ("A*60", "(A B)*30", "[A B]*30", "~A*60", "a*60")
+_OTHERS = (
     *("A1*60", "(A1 B1)*30", "a1*60", "A!*60", "a!*60", "(a! b! c!)*20", "A-*40", "A%*60", "A.*60", "?A*40", "?a*40"),
     *("A1*12 | A1*12", "A1*15 / A1*15", "A1*9 B+ A1*30", "(A1 B1)*9 C! (A1 B1)*20", "A1*25 A+ A1*25"),
 )
-_ALWAYS_THERE = ("global-circuit-breaker", "post-compaction-guard")
-"""Ids of what a guard finds without any detector: rows of blocked calls, and loops that go on after a compaction."""
+_GUARD_IDS = ("global-circuit-breaker", "post-compaction-guard")
+"""Ids that a guard reports without any detector: too many blocked calls, and loops that outlast a compaction."""
 
 
 class Case(NamedTuple):
-    """A trajectory, and the numbers of the calls, counted from 1, at which something is to be done."""
+    """A trajectory, and the calls, numbered from 1, at which the detector must act."""
 
     play: str
     warns: Sequence[int] = ()
     blocks: Sequence[int] = ()
     aborts: Sequence[int] = ()
     settings: Settings | None = None
-    """What holds, taken literally as `Guard` does; without them, the documented thresholds."""
+    """Settings, applied literally as `Guard` does; by default the documented thresholds."""
 
 
 def check_detector(detector: Detector, *cases: Case) -> None:
     """
-    Check a detector, asked alone: in each case it does what the case says, and it keeps the laws of detectors.
+    Check a detector on its own: it acts as each case says, and it keeps the laws of detectors.
 
-    It crashes on no trajectory; it gives the same answers to the same history, whatever it was asked before; it stops
-    no call whose outcomes change, and none whose outcomes were never told (SPEC 6.2); what it finds bears its name and
-    has reached the threshold that it names.
+    A detector never crashes, and gives the same answers to the same history, no matter what it was asked before. It
+    does not stop a call whose outcomes change or were never recorded. Its findings carry its id and have reached the
+    threshold that they name.
 
     Args:
         detector: The detector.
-        cases: What it must do, and what it must leave alone.
+        cases: Trajectories, with the calls at which the detector must act. It must not act at any other call.
 
     Raises:
-        AssertionError: It does something else; the message says at which trajectory, and what was expected.
+        AssertionError: The detector does something else. The message names the trajectory and what was expected.
 
     Example:
         >>> from wheelspin.core.detectors.generic_repeat import GenericRepeat
         >>> check_detector(GenericRepeat(), Case("A1*21", warns=[11], blocks=[21]), Case("A+*9"))
     """
+    expect(
+        re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", detector.id) is not None,
+        f"the id {detector.id!r} is not in kebab case; rename it like 'my-detector'",
+    )
     for case in cases:
         moves = _played(detector, case.play, case.settings)
-        for action, wanted in (("warn", case.warns), ("block", case.blocks), ("abort", case.aborts)):
-            done = [move.call for move in moves if move.verdict is not None and move.verdict.action == action]
-            expect(done == list(wanted), f"{case.play}: {action} at {done}, expected {list(wanted)}")
-    for trajectory in (*_CHANGING, *_UNTOLD, *_REST):
+        for action, expected in (("warn", case.warns), ("block", case.blocks), ("abort", case.aborts)):
+            found = [move.call for move in moves if move.verdict is not None and move.verdict.action == action]
+            expect(found == list(expected), f"{case.play}: {action} at {found}, expected {list(expected)}")
+    for trajectory in (*_CHANGING, *_UNANSWERED, *_OTHERS):
         moves = _played(detector, trajectory)
-        expect(moves == _played(detector, trajectory), f"{trajectory}: played again, it gives other verdicts")
+        expect(moves == _played(detector, trajectory), f"{trajectory}: a second run gives different verdicts")
         for move in moves:
             if move.verdict is not None and move.verdict.finding is not None:
-                _look(detector, f"{trajectory}, call {move.call}", move.verdict.finding)
+                _check_finding(detector, f"{trajectory}, call {move.call}", move.verdict.finding)
         stopped = [move.call for move in moves if move.verdict is not None and move.verdict.stops]
-        if trajectory not in _REST:
-            what = "outcomes change" if trajectory in _CHANGING else "outcomes were never told"
-            expect(not stopped, f"{trajectory}: it stops call {stopped[:1]}, though its {what}")
+        if trajectory not in _OTHERS:
+            why = "its outcomes change" if trajectory in _CHANGING else "its outcomes were never recorded"
+            expect(not stopped, f"{trajectory}: the detector stops call {next(iter(stopped), '')}, although {why}")
 
 
 def _played(detector: Detector, trajectory: str, settings: Settings | None = None) -> list[Played]:
@@ -76,12 +80,15 @@ def _played(detector: Detector, trajectory: str, settings: Settings | None = Non
         with strict():
             return play(trajectory, settings, detectors=[detector])
     except Exception as crash:
-        raise AssertionError(f"{trajectory}: it crashes with {crash!r}") from crash
+        raise AssertionError(f"{trajectory}: the detector crashes with {crash!r}") from crash
 
 
-def _look(detector: Detector, where: str, finding: Finding) -> None:
+def _check_finding(detector: Detector, where: str, finding: Finding) -> None:
     expect(
-        finding.detector in {detector.id, *_ALWAYS_THERE},
-        f"{where}: what it found bears the name {finding.detector!r}, expected {detector.id!r}",
+        finding.detector in {detector.id, *_GUARD_IDS},
+        f"{where}: the finding carries the id {finding.detector!r}, expected {detector.id!r}",
     )
-    expect(finding.count >= finding.threshold, f"{where}: {finding.count} is below its threshold {finding.threshold}")
+    expect(
+        finding.count >= finding.threshold,
+        f"{where}: the finding's count {finding.count} is below its threshold {finding.threshold}",
+    )

@@ -1,4 +1,4 @@
-"""How a check says that something does not hold."""
+"""The assertion that checks use; it also works with `python -O`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ __all__ = ["expect"]
 
 def expect(holds: bool, message: str) -> None:
     """
-    Fail a check where something does not hold.
+    Fail a check unless a condition holds.
+
+    Args:
+        holds: The condition.
+        message: What was found, where, and what was expected.
 
     Raises:
-        AssertionError: It does not; the message says what was found, where, and what was expected.
+        AssertionError: The condition does not hold.
     """
     if not holds:
         raise AssertionError(message)

@@ -1,4 +1,4 @@
-"""Checks that a reader keeps its contract, whatever a file contains."""
+"""Check that a reader keeps its contract, whatever a file contains."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"messages": [{"info": {"role": "user"}, "parts": 3}, {"info": 3}, {"info": {"role": "assistant"}}]},
     {"messages": [{"role": "assistant", "content": {"a": 1}}, 3, [[[[[]]]]]]},
 )
-"""Lines that hosts might write one day: keys of known formats with values of unexpected types."""
+"""Lines that a host might write one day: keys of known formats, with values of unexpected types."""
 
 
 def check_reader(reader: Reader, *samples: Path) -> None:
@@ -63,71 +63,75 @@ def check_reader(reader: Reader, *samples: Path) -> None:
 
     Args:
         reader: The reader.
-        samples: Complete sessions in its format, plain or compressed with gzip, in which every call has an outcome.
+        samples: Complete sessions in its format, plain or gzip. Each must contain calls, all with their outcomes.
 
     Raises:
-        AssertionError: A law does not hold; the message says where, what was found, and what was expected.
-        ValueError: There is no sample.
+        AssertionError: The reader breaks a law. The message says where, what was found, and what was expected.
+        ValueError: No sample was given.
     """
     if not samples:
-        raise ValueError("a check needs a session in the reader's format")
+        raise ValueError("no sample given; pass at least one session in the reader's format")
     for sample in samples:
         for law in READER_LAWS:
             law(reader, sample)
 
 
 def knows_its_format(reader: Reader, sample: Path) -> None:
-    """The reader recognises the file, and no built-in reader that is asked before it does."""
-    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: the reader does not recognise its format")
+    """The reader matches the file. If it is built in, no reader that is tried before it matches the file."""
+    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: `matches` returns False, expected True")
     for other in READERS[: READERS.index(reader)] if reader in READERS else ():
         expect(
             not other.matches(TranscriptFile(sample).head()),
-            f"{sample}: {other.name}, which is asked first, recognises it",
+            f"{sample}: the reader {other.name}, which is tried first, also matches this file",
         )
 
 
 def gives_calls_before_outcomes(reader: Reader, sample: Path) -> None:
-    """Each outcome belongs to one earlier call, each call has an outcome, and line numbers never decrease."""
-    events, file = _read(reader, sample)
-    open_calls: set[int] = set()
+    """Each outcome follows its call, each call has one outcome, and line numbers never decrease."""
+    events, source = _read(reader, sample)
+    waiting: set[int] = set()
     for event in events:
         if isinstance(event, ToolCalled):
             open_calls.add(id(event.call))
         elif isinstance(event, ToolReturned):
-            expect(id(event.call) in open_calls, f"{sample}:{event.line}: an outcome of a call that is not open")
-            open_calls.remove(id(event.call))
+            expect(id(event.call) in waiting, f"{sample}:{event.line}: an outcome of a call that is not open")
+            waiting.remove(id(event.call))
     lines = [event.line for event in events]
-    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: no call was found")
-    expect(not open_calls, f"{sample}: {len(open_calls)} calls have no outcome")
-    expect(file.problem_count == 0, f"{sample}: {file.problem_count} places could not be read")
+    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: no calls found")
+    expect(not waiting, f"{sample}: {len(waiting)} calls have no outcome")
+    expect(source.problem_count == 0, f"{sample}: {source.problem_count} places could not be read, expected none")
     expect(lines == sorted(lines), f"{sample}: the line numbers of the events decrease: {lines}")
 
 
 def reads_compressed_files(reader: Reader, sample: Path) -> None:
-    """A session compressed with gzip has the same events."""
+    """The same session, compressed with gzip, gives the same events."""
     with TemporaryDirectory() as folder:
         packed = Path(folder) / "session.gz"
         packed.write_bytes(gzip.compress(_bytes(sample)))
         expect(
-            _read(reader, packed)[0] == _read(reader, sample)[0], f"{sample}: compressed with gzip, its events differ"
+            _read(reader, packed)[0] == _read(reader, sample)[0],
+            f"{sample}: compressed with gzip, the session gives different events",
         )
 
 
 def reads_broken_files_as_far_as_they_go(reader: Reader, sample: Path) -> None:
-    """A truncated session is read as far as it goes, and the loss is noted."""
+    """A session that is cut off, because its writer died, is read up to there, and what is lost is counted."""
     whole, _ = _read(reader, sample)
     with TemporaryDirectory() as folder:
         cut = Path(folder) / "session"
         data = _bytes(sample)
         cut.write_bytes(data[: len(data) * 2 // 3].rstrip()[:-1])
-        events, file = _read(reader, cut)
-    expect(file.problem_count > 0, f"{sample}: truncated, no problem is noted")
+        events, source = _read(reader, cut)
+    expect(source.problem_count > 0, f"{sample}: cut off in the middle, no problem is reported, expected at least one")
     kinds = [type(event) for event in events]
-    expect(kinds == [type(event) for event in whole][: len(kinds)], f"{sample}: truncated, its events differ: {kinds}")
+    expect(
+        kinds == [type(event) for event in whole][: len(kinds)],
+        f"{sample}: cut off in the middle, the session starts with different events: {kinds}",
+    )
 
 
-def skips_unknown_lines(reader: Reader, sample: Path) -> None:
-    """Unknown lines before a session do no harm, since a host may change its format."""
+def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
+    """Lines of unexpected shape before those of a session do no harm, since a host may change its format."""
     data = _bytes(sample)
     with TemporaryDirectory() as folder:
         for shape in SHAPES:
@@ -137,18 +141,9 @@ def skips_unknown_lines(reader: Reader, sample: Path) -> None:
                 reader.matches(TranscriptFile(strange).head())
                 _read(reader, strange)
             except Exception as crash:
-                raise AssertionError(f"{sample}: the line {json.dumps(shape)} raises {crash!r}") from crash
-
-
-def leaves_out_advice(reader: Reader, sample: Path) -> None:
-    """Wheelspin's own advice before, after or beside the text of a result is not part of the outcome."""
-    events, _ = _read(reader, sample)
-    texts = {text for event in events if isinstance(event, ToolReturned) for text in _texts(event.outcome.value)}
-    with TemporaryDirectory() as folder:
-        for where, add in _PLACES.items():
-            advised = Path(folder) / "session"
-            advised.write_bytes(_advised(_bytes(sample), texts, add))
-            expect(_read(reader, advised)[0] == events, f"{sample}: advice {where} a result changes the events")
+                raise AssertionError(
+                    f"{sample}: the line {json.dumps(shape)} makes the reader raise {crash!r}"
+                ) from crash
 
 
 READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
