@@ -1,5 +1,5 @@
 """
-What an adapter costs a call: the same agent of its framework with and without it, in turn.
+Measure what an adapter adds to each call, using the same agent with and without it, alternating.
 
 `python -m benchmarks.adapters NAME` prints rows of the table in `benchmarks/README.md`, in the framework's own
 environment; `make bench-frameworks` prints all of them.
@@ -26,9 +26,9 @@ HEAD = "| adapter | a call without it, µs | with it, µs | added, µs | × |\n|
 
 def rows(name: str) -> list[str]:
     """
-    Play an agent that works, round by round without and with the adapter; give the medians of a call.
+    Run a non-looping agent with and without the adapter, alternating, and return the medians per call as rows.
 
-    A player that has a `cost` of its own, before, after and added, in milliseconds, has one more row.
+    A player with its own `cost` function (before, after and added, in milliseconds) gets one more row.
     """
     player = import_module(f"tests.frameworks.players.{name}")
     pairs = []
@@ -50,7 +50,7 @@ def _row(name: str, bare: tuple[float, ...], guarded: tuple[float, ...]) -> str:
 
 
 def _time(play: Callable[[Script, Guard | None], AdapterRun], guard: Guard | None) -> float:
-    """Give the microseconds of one call, the start of the agent included."""
+    """Return the microseconds per call, including the start of the agent."""
     begin = time.perf_counter()
     done = play(SCRIPT, guard)
     took = time.perf_counter() - begin

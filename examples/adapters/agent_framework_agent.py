@@ -1,4 +1,4 @@
-"""An agent of Microsoft Agent Framework that loops on purpose, with a scripted model: warned, blocked, and ended."""
+"""A Microsoft Agent Framework agent that loops on purpose, with a scripted model: it is warned, blocked and ended."""
 
 import asyncio
 from itertools import count
@@ -23,13 +23,13 @@ numbers = count(1)
 
 
 class Client(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    """A model that asks for the same file for ever."""
+    """A model that asks for the same file forever."""
 
     def _inner_get_response(self, *, messages, stream, options, **more):
         return ResponseStream(self.asking(), finalizer=ChatResponse.from_updates)
 
     async def asking(self):
-        """Give the next message."""
+        """Yield the next message."""
         call = Content.from_function_call(f"call_{next(numbers)}", "read", arguments={"path": "/a"})
         yield ChatResponseUpdate(role="assistant", contents=[call])
 
@@ -41,7 +41,7 @@ def read(path: str) -> str:
 
 
 async def main():
-    """Run the agent, and print what the guard says."""
+    """Run the agent, and print warnings, blocks and the end."""
     guard = Guard()
     agent = Agent(Client(), name="reader", tools=[read], middleware=[WheelspinMiddleware(guard)])
     try:

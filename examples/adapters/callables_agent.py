@@ -1,4 +1,4 @@
-"""A loop that is written by hand, with a model that asks for the same file for ever: warned, blocked, and ended."""
+"""A hand-written loop with a model that asks for the same file forever: it is warned, blocked and ended."""
 
 from wheelspin.adapters.callables import Run
 from wheelspin.errors import ToolLoopError
@@ -10,7 +10,7 @@ def read(path):
 
 
 def model(messages):
-    """Ask for the same file, whatever there is to read."""
+    """Ask for the same file, whatever the messages say."""
     return {"id": f"call_{len(messages)}", "tool": "read", "arguments": {"path": "/a"}}
 
 

@@ -1,4 +1,4 @@
-"""A Claude that loops on purpose, with a scripted model on loopback: it is warned, blocked, and ended."""
+"""Claude Code looping on purpose, with a scripted model on loopback: it is warned, blocked and ended."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from wheelspin.errors import ToolLoopError
 
 
 class Model(BaseHTTPRequestHandler):
-    """A model that asks for the same file for ever."""
+    """A model that asks for the same file forever."""
 
     numbers = count(1)
 
@@ -42,7 +42,7 @@ class Model(BaseHTTPRequestHandler):
             self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
 
     def log_message(self, *_):
-        """Say nothing."""
+        """Log nothing."""
 
 
 @tool("read", "Read a file.", {"path": str})
@@ -52,7 +52,7 @@ async def read(given):
 
 
 def show(event):
-    """Print what the guard says."""
+    """Print an event of the guard."""
     print({"warning": "warned:", "block": "blocked:"}.get(event.kind, f"{event.kind}:"), event.reason)
 
 

@@ -1,4 +1,4 @@
-"""An agent of Google's ADK that loops on purpose, with a scripted model: it is warned, blocked, and ended."""
+"""A Google ADK agent that loops on purpose, with a scripted model: it is warned, blocked and ended."""
 
 import asyncio
 from itertools import count
@@ -16,12 +16,12 @@ numbers = count(1)
 
 
 class Model(BaseLlm):
-    """A model that asks for the same file for ever."""
+    """A model that asks for the same file forever."""
 
     model: str = "scripted"
 
     async def generate_content_async(self, llm_request, stream=False):  # noqa: FBT002
-        """Give the next message."""
+        """Yield the next message."""
         call = types.FunctionCall(id=f"call_{next(numbers)}", name="read", args={"path": "/a"})
         yield LlmResponse(content=types.Content(role="model", parts=[types.Part(function_call=call)]))
 

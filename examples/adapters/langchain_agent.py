@@ -1,4 +1,4 @@
-"""An agent of LangChain that loops on purpose, with a scripted model: it is warned, blocked, and ended."""
+"""A LangChain agent that loops on purpose, with a scripted model: it is warned, blocked and ended."""
 
 from langchain.agents import create_agent
 from langchain_core.language_models import GenericFakeChatModel
@@ -10,10 +10,10 @@ from wheelspin.errors import ToolLoopError
 
 
 class Model(GenericFakeChatModel):
-    """A model that asks for the same file for ever."""
+    """A model that asks for the same file forever."""
 
     def bind_tools(self, tools, **options):
-        """Take any tools."""
+        """Accept any tools."""
         return self
 
 
@@ -23,7 +23,7 @@ def read(path: str) -> str:
 
 
 def asking():
-    """Give the model's messages."""
+    """Yield the model's messages."""
     number = 0
     while True:
         number += 1

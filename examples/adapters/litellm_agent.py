@@ -1,4 +1,4 @@
-"""An agent behind LiteLLM that loops on purpose, with LiteLLM's mocked model: it is warned, told, and ended."""
+"""An agent behind LiteLLM that loops on purpose, with LiteLLM's mocked model: it is warned and ended."""
 
 import asyncio
 
@@ -12,15 +12,15 @@ from wheelspin.adapters.litellm import WheelspinCallback
 CALL = {"type": "function", "function": {"name": "read", "arguments": '{"path": "/a"}'}}
 
 
-def tell(event):
-    """Print what the guard does; the agent has run the call already."""
+def show(event):
+    """Print an event of the guard; the agent has already run the call."""
     if event.kind != "abort":
         print("warned:" if event.kind == "warning" else "would be blocked:", event.reason)
 
 
 async def agent():
-    """Ask a model that wants the same file for ever; the callback sees each request as it does in a proxy."""
-    litellm.callbacks = [WheelspinCallback(listeners=[tell])]
+    """Call a model that asks for the same file forever; the callback sees each request as it does in a proxy."""
+    litellm.callbacks = [WheelspinCallback(listeners=[show])]
     proxy = ProxyLogging(user_api_key_cache=DualCache())
     messages = [{"role": "user", "content": "Read /a."}]
     for number in range(1, 50):

@@ -1,4 +1,4 @@
-"""A server of FastMCP, and a client that loops on purpose: it is warned, blocked, and refused everything at last."""
+"""A FastMCP server, and a client that loops on purpose: it is warned, blocked, and finally blocked for good."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ def read(path: str) -> str:
 
 
 async def main():
-    """Ask for the same file until the run is over."""
+    """Ask for the same file until the run has ended."""
     async with Client(server) as client:
         while guard.record() is None or not guard.record().ended:
             result = await client.call_tool("read", {"path": "/a"}, raise_on_error=False)

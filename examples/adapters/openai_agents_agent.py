@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK that loops on purpose, with a scripted model: it is warned, blocked, and ended."""
+"""An OpenAI Agents SDK agent that loops on purpose, with a scripted model: it is warned, blocked and ended."""
 
 from agents import Agent, Runner, function_tool, set_tracing_disabled
 from agents.testing import ModelStep, ScriptedModel, function_call
@@ -23,7 +23,7 @@ agent = guard_agent(Agent("reader", model=model, tools=[read]), guard)
 
 
 async def main():
-    """Run the agent, and say what its model is shown."""
+    """Run the agent, and print what its model receives."""
     result = Runner.run_streamed(agent, "Read /a.", max_turns=100)
     try:
         async for event in result.stream_events():

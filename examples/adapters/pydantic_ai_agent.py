@@ -1,4 +1,4 @@
-"""An agent of Pydantic AI that loops on purpose, with a scripted model: it is warned, blocked, and ended."""
+"""A Pydantic AI agent that loops on purpose, with a scripted model: it is warned, blocked and ended."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from wheelspin.errors import ToolLoopError
 
 
 def ask(messages, info):
-    """Show what the model is told, and ask for the same file for ever."""
+    """Print what the model receives, and ask for the same file forever."""
     for part in messages[-1].parts:
         if "Loop detected" in str(part.content):
             print("blocked:" if isinstance(part, ToolReturnPart) else "warned:", part.content)

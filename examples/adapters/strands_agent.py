@@ -1,4 +1,4 @@
-"""An agent of Strands that loops on purpose, with a scripted model: it is warned, blocked, and ended."""
+"""A Strands agent that loops on purpose, with a scripted model: it is warned, blocked and ended."""
 
 from itertools import count
 
@@ -12,19 +12,19 @@ from wheelspin.errors import ToolLoopError
 
 
 class Scripted(Model):
-    """A model that asks for the same file for ever."""
+    """A model that asks for the same file forever."""
 
     numbers = count(1)
 
     def update_config(self, **config):
-        """Take none."""
+        """Accept no options."""
 
     def get_config(self):
-        """Give none."""
+        """Return no options."""
         return {}
 
     def structured_output(self, *arguments, **options):
-        """Know none."""
+        """Not supported."""
         raise NotImplementedError
 
     async def stream(self, messages, *arguments, **options):
@@ -44,7 +44,7 @@ def read(path: str) -> str:
 
 
 def show(event):
-    """Print what the guard said to a call."""
+    """Print the guard's advice in a result."""
     for block in event.message["content"]:
         result = block.get("toolResult")
         last = result["content"][-1]["text"] if result else ""

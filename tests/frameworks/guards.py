@@ -1,4 +1,4 @@
-"""Guards that keep what they are told, and what they tell."""
+"""Guards that record what they receive and report, or crash."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 
 from wheelspin import Guard, Outcome, ToolCall, Verdict
 
-__all__ = ["Told", "crashing_guard", "lenient_guard"]
+__all__ = ["RecordingGuard", "crashing_guard", "lenient_guard"]
 
 
-class Told(Guard):
-    """A guard that keeps the turns of the calls, by their ids, and the kinds of the outcomes that it is told."""
+class RecordingGuard(Guard):
+    """A guard that records the turn of each call by call id, and the kinds of the outcomes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,14 +27,14 @@ class Told(Guard):
 
 
 def lenient_guard(monkeypatch: pytest.MonkeyPatch) -> tuple[Guard, list[str]]:
-    """Give a guard whose crashes pass as they do for users, and the kinds of the events that it tells of."""
+    """Return a guard whose crashes are swallowed, as for users, and the kinds of its events."""
     kinds: list[str] = []
     monkeypatch.setattr(Guard, "strict", False)
     return Guard(listeners=[lambda event: kinds.append(event.kind)]), kinds
 
 
 def crashing_guard(monkeypatch: pytest.MonkeyPatch, *parts: str) -> Guard:
-    """Give a guard that crashes, as it does for users: in these of its parts, or whatever it is asked and told."""
+    """Return a guard that crashes in the named methods, by default in every check and record, as for users."""
     guard, _ = lenient_guard(monkeypatch)
     for part in parts or ("_before", "_after"):
         monkeypatch.setattr(guard, part, lambda *_: 1 / 0)

@@ -1,4 +1,4 @@
-"""The page and the example of a framework, run as a reader would."""
+"""Run the page and the example of a framework as a reader would."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run_page(name: str) -> dict[str, object]:
-    """Run the Python of a page from top to bottom, as one program, and give what it left."""
+    """Run the Python of a page from top to bottom as one program, and return its variables."""
     page = ROOT / "docs" / "adapters" / f"{name}.md"
     scope: dict[str, object] = {"__name__": page.stem}
     blocks = _BLOCK.findall(page.read_text())
@@ -25,7 +25,7 @@ def run_page(name: str) -> dict[str, object]:
 
 
 def run_example(name: str) -> str:
-    """Run an example, and give what it prints."""
+    """Run an example, and return what it prints."""
     path = ROOT / "examples" / "adapters" / f"{name}.py"
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)  # noqa: S603 - ours
     assert done.returncode == 0, done.stderr
@@ -33,7 +33,7 @@ def run_example(name: str) -> str:
 
 
 def run_looping_example(name: str) -> None:
-    """Run an example that loops on purpose, and see that it shows a warning, a block and the end, in this order."""
+    """Run an example that loops on purpose, and check that it shows a warning, a block and the end, in this order."""
     out = run_example(name)
     first = [out.index(f"{word}: ") for word in ("warned", "blocked", "ended") if f"{word}: " in out]
     assert len(first) == len(("warned", "blocked", "ended")), out

@@ -1,5 +1,5 @@
 """
-Run the tests of the adapters with the real frameworks, each in an environment of its own, at its pinned version.
+Run the tests of the adapters with the real frameworks, each in its own environment, at its pinned version.
 
 `python -m tests.frameworks.run FOLDER [NAME …]`; with `--bench` it prints what each adapter costs a call instead.
 """
@@ -23,19 +23,19 @@ _TOOLS = ("pytest>=8.3", "hypothesis>=6.120", "mypy>=1.14")
 
 
 class Framework(NamedTuple):
-    """A framework, at one version."""
+    """A framework at one version."""
 
     adapter: str
-    """The adapter's file."""
+    """Name of the adapter module."""
     pins: tuple[str, ...]
     label: str = ""
-    """What tells two versions of one framework apart; there may be tests that are for one alone."""
+    """Label of this version, if a framework is tested at several. There may be tests for one version alone."""
     more: tuple[str, ...] = ()
-    """Other files of ours that import it."""
+    """Other source files that import the framework."""
 
     @property
     def name(self) -> str:
-        """Name of its environment."""
+        """Name of the environment."""
         return f"{self.adapter}-{self.label}" if self.label else self.adapter
 
 
@@ -59,11 +59,11 @@ FRAMEWORKS = (
     Framework("mcp", ("fastmcp==4.0.0", "mcp==2.2.0"), "oldest", more=("src/wheelspin/proxy/mcp_http.py",)),
 )
 _OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-"""What keeps frameworks from asking the network."""
+"""Variables that keep frameworks from using the network."""
 
 
 def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
-    """Set up and test what is named, or everything; give how many failed."""
+    """Set up and test the named frameworks, or all of them, and return how many failed."""
     failed = []
     meant = [framework for framework in FRAMEWORKS if not names or framework.adapter in names]
     for framework in meant:

@@ -1,4 +1,4 @@
-"""The adapter of Microsoft Agent Framework, with the real framework."""
+"""The adapter for Microsoft Agent Framework, with the real framework."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from agent_framework import (
     tool,
 )
 
-from tests.frameworks.guards import Told, crashing_guard, lenient_guard
+from tests.frameworks.guards import RecordingGuard, crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.agent_framework import (
     Client,
     agent_of,
     answer,
-    asked,
     ended_with,
+    message_with,
+    messages_of,
     play,
     play_streamed,
-    said,
     shown_to,
     tools_of,
 )
@@ -44,7 +44,7 @@ LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(6
 
 
 def _agent(guard: Guard, script: Any = LOOP, *, says: Any = None, tools: Any = None, **more: Any) -> Any:
-    client = Client(said(script) if says is None else says)
+    client = Client(messages_of(script) if says is None else says)
     return agent_of(client, tools_of(script, []) if tools is None else tools, guard, **more)
 
 
@@ -63,26 +63,26 @@ def _streamed(agent: Any, **more: Any) -> Any:
 
 
 def _several(*scripts: Any) -> Any:
-    """Give the messages of a model that answers after each script."""
+    """Yield the messages of a model that answers after each script."""
     for script in scripts:
         for message in script:
-            yield asked(*message)
+            yield message_with(*message)
         yield answer("done")
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
-    """Also of tools that fail or are not there, whose results the framework makes itself."""
+def test_an_agent_does_what_the_guard_alone_decides() -> None:
+    """This includes failing and unknown tools, whose results the framework makes itself."""
     check_adapter(play)
 
 
-def test_a_streamed_run_that_ends_with_a_last_word_does_what_the_bare_guard_says() -> None:
-    """Each call is counted once, and the reason is the answer."""
+def test_a_streamed_run_that_ends_with_a_final_message_does_what_the_guard_alone_decides() -> None:
+    """Each call counts once, and the reason is the answer."""
     check_adapter(play_streamed)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_the_error_that_ends_a_run_leaves_the_agent(stream: bool) -> None:
-    """It is typed, and of the only kind that the framework lets through; the session keeps nothing of the run."""
+    """It is of the only type that the framework lets through, and the session keeps nothing of the run."""
     guard = Guard()
     agent = _agent(guard)
     session = agent.create_session()
@@ -96,8 +96,8 @@ def test_the_error_that_ends_a_run_leaves_the_agent(stream: bool) -> None:
 
 
 def test_a_conversation_that_the_service_keeps_gets_a_result_of_each_call() -> None:
-    """The framework sends one for the call that ended the run, and the guard lets it."""
-    client = Client(said(LOOP), conversation="conversation")
+    """The framework sends a result for the call that ended the run, and the guard lets the request through."""
+    client = Client(messages_of(LOOP), conversation="conversation")
     agent = agent_of(client, tools_of(LOOP, []), Guard())
 
     with pytest.raises(ToolLoopError):
@@ -105,7 +105,7 @@ def test_a_conversation_that_the_service_keeps_gets_a_result_of_each_call() -> N
     assert list(shown_to(client)) == ["c30"]
 
 
-def test_a_run_can_be_ended_with_a_last_word() -> None:
+def test_a_run_can_be_ended_with_a_final_message() -> None:
     """The response holds the code."""
     done = _run(_agent(Guard(), on_abort="end"))
 
@@ -114,13 +114,13 @@ def test_a_run_can_be_ended_with_a_last_word() -> None:
 
 
 def test_a_wrong_option_is_refused() -> None:
-    """With those that there are."""
+    """The error lists the valid values."""
     with pytest.raises(ValueError, match="'raise' or 'end'"):
         WheelspinMiddleware(on_abort="stop")
 
 
-def test_a_loop_on_a_tool_that_is_not_there_ends_the_run() -> None:
-    """The framework calls no middleware of functions for such a call."""
+def test_a_loop_on_an_unknown_tool_ends_the_run() -> None:
+    """The framework calls no function middleware for a call of an unknown tool."""
     script = [[ScriptedCall(f"c{number}", "missing", "/a", "")] for number in range(60)]
 
     with pytest.raises(ToolLoopError) as ended:
@@ -129,7 +129,7 @@ def test_a_loop_on_a_tool_that_is_not_there_ends_the_run() -> None:
 
 
 def test_results_of_earlier_runs_are_not_counted_again() -> None:
-    """They are in the messages of each model call of a session."""
+    """Each model call of a session contains the results of earlier runs."""
     guard = Guard()
     missing = [[ScriptedCall(f"c{number}", "missing", "/a", "")] for number in range(6)]
     agent = _agent(guard, says=_several(missing, LOOP[:1], []))
@@ -141,7 +141,7 @@ def test_results_of_earlier_runs_are_not_counted_again() -> None:
 
 
 def test_each_run_is_its_own_and_sessions_do_not_see_each_other() -> None:
-    """One middleware may serve them all; the records name the sessions and agents of the framework."""
+    """One middleware can serve them all, and the records contain the framework's sessions and agents."""
     guard = Guard()
     agent = _agent(guard, says=_several(LOOP[:9], LOOP[9:18], LOOP[18:27]))
     first, second = agent.create_session(), agent.create_session()
@@ -157,7 +157,7 @@ def test_each_run_is_its_own_and_sessions_do_not_see_each_other() -> None:
 
 
 def test_calls_of_one_message_run_at_the_same_time() -> None:
-    """Each waits for the other, and each gets its own advice."""
+    """Each waits for the other and gets its own advice."""
     script = [[ScriptedCall(f"{path}{n}", "read", path, "") for path in "ab"] for n in range(8)]
 
     async def run() -> dict[str, list[str]]:
@@ -181,8 +181,8 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_calls_name_the_message_that_asked_for_them(stream: bool) -> None:
-    """Those of one message name the same."""
-    guard = Told()
+    """Calls of one message have the same turn id."""
+    guard = RecordingGuard()
     script = [[ScriptedCall(f"{path}{n}", "read", f"/{path}{n}", "text") for path in "ab"] for n in range(3)]
     _streamed(_agent(guard, script)) if stream else _run(_agent(guard, script))
 
@@ -198,8 +198,8 @@ def _truncation() -> TruncationStrategy:
 @pytest.mark.parametrize("place", ["agent", "client", "run"])
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_loop_that_survives_a_compaction_ends_the_run(place: str, stream: bool) -> None:
-    """Wherever the strategy was given."""
-    client = Client(said(LOOP), **({"compaction_strategy": _truncation()} if place == "client" else {}))
+    """It does not matter where the strategy was set."""
+    client = Client(messages_of(LOOP), **({"compaction_strategy": _truncation()} if place == "client" else {}))
     of_agent = {"compaction_strategy": _truncation()} if place == "agent" else {}
     of_run = {"compaction_strategy": _truncation()} if place == "run" else {}
     agent = agent_of(client, tools_of(LOOP, []), Guard(), on_abort="end", **of_agent)
@@ -214,7 +214,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(place: str, stream: bool
 def test_a_compaction_provider_arms_the_guard_where_its_strategy_is_wrapped(
     run: Any, wrapped: bool, ended: str | None, when: str
 ) -> None:
-    """What it does before a run, or after the one before, is for that run."""
+    """A compaction before a run, or after the previous one, arms the guard for that run."""
     strategy: Any = SummarizationStrategy(client=Client(iter([answer("summary")] * 99)), target_count=2, threshold=2)
     compaction = CompactionProvider(**{when: guarded_compaction(strategy) if wrapped else strategy})
     providers = [InMemoryHistoryProvider(), compaction]
@@ -229,16 +229,16 @@ def test_a_compaction_provider_arms_the_guard_where_its_strategy_is_wrapped(
     assert ended_with(run(agent, session=session)) == ended
 
 
-def test_a_compaction_outside_of_a_guarded_run_arms_nothing() -> None:
-    """There is no guard to arm."""
+def test_a_compaction_outside_of_a_guarded_run_does_not_arm_a_guard() -> None:
+    """Outside a guarded run there is no guard to arm."""
     messages = [Message("user", [Content.from_text("text")]) for _ in range(40)]
     kept = asyncio.run(apply_compaction(messages, strategy=guarded_compaction(_truncation())))
     assert len(kept) == 4
 
 
 def test_an_exception_of_a_tool_passes_unchanged() -> None:
-    """After it was told; the framework makes a result of it."""
-    guard = Told()
+    """The guard records it, and the framework turns it into a result."""
+    guard = RecordingGuard()
     agent = _agent(guard, [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]])
     done = _run(agent)
     (result,) = [c for message in done.messages for c in message.contents if c.type == "function_result"]
@@ -248,7 +248,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = crashing_guard(monkeypatch)
     agent = _agent(guard, LOOP[:35])
     _run(agent)
@@ -257,9 +257,9 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_cannot_be_read_is_not_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And breaks no agent; the guard says so."""
+    """The agent still works, and the guard reports the crash."""
     guard, kinds = lenient_guard(monkeypatch)
-    monkeypatch.setattr("wheelspin.adapters.agent_framework._Run.call", lambda *_: 1 / 0)
+    monkeypatch.setattr("wheelspin.adapters.agent_framework._Run.make_call", lambda *_: 1 / 0)
     monkeypatch.setattr("wheelspin.adapters.agent_framework._ModelCalls._check_results", lambda *_: 1 / 0)
     agent = _agent(guard, LOOP[:35])
     _run(agent)
@@ -271,8 +271,8 @@ def test_what_cannot_be_read_is_not_guarded(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     "result", [{"rows": 3}, ["a", 1], None, [Content.from_uri("http://a/b.png", media_type="image/png")]]
 )
-def test_a_result_that_is_no_text_stays_as_it_is(result: Any) -> None:
-    """The advice is one more part of it."""
+def test_a_result_that_is_not_text_is_unchanged(result: Any) -> None:
+    """The advice is added as one more part."""
 
     @tool(approval_mode="never_require")
     def read(path: str) -> Any:
@@ -288,14 +288,14 @@ def test_a_result_that_is_no_text_stays_as_it_is(result: Any) -> None:
 
 
 def test_middleware_of_the_user_changes_the_results_of_warned_calls() -> None:
-    """The advice is added after it."""
+    """The advice is added after the middleware has run."""
 
     class Redacts(FunctionMiddleware):
         async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
             await call_next()
             context.result = "redacted"
 
-    client = Client(said(LOOP[:11]))
+    client = Client(messages_of(LOOP[:11]))
     agent = agent_of(client, tools_of(LOOP, []), Guard())
     agent.middleware = [Redacts(), *agent.middleware]
     _run(agent)
@@ -306,14 +306,14 @@ def test_middleware_of_the_user_changes_the_results_of_warned_calls() -> None:
 
 @pytest.mark.parametrize(("approved", "kinds"), [(True, ["result"]), (False, [])])
 def test_a_call_that_waits_for_approval_has_no_outcome(approved: bool, kinds: list[str]) -> None:
-    """It is made when it is approved, and never where it is not."""
+    """The call runs when it is approved, and never if it is rejected."""
 
     @tool(approval_mode="always_require")
     def read(path: str) -> str:
         """Read a file."""
         return "text"
 
-    guard = Told()
+    guard = RecordingGuard()
     agent = _agent(guard, LOOP[:1], tools=[read])
     session = agent.create_session()
     (asking,) = _run(agent, session=session).user_input_requests
@@ -322,15 +322,15 @@ def test_a_call_that_waits_for_approval_has_no_outcome(approved: bool, kinds: li
     assert guard.kinds == kinds
 
 
-def test_a_result_that_asks_for_approval_is_no_outcome() -> None:
-    """Middleware may ask for it, too."""
+def test_a_result_that_asks_for_approval_is_not_an_outcome() -> None:
+    """Middleware can ask for approval, too."""
 
     class Asks(FunctionMiddleware):
         async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
             call = Content.from_function_call("c0", "read", arguments={"path": "/a"})
             context.result = Content.from_function_approval_request("c0", call)
 
-    guard = Told()
+    guard = RecordingGuard()
     agent = _agent(guard, LOOP[:1])
     agent.middleware = [*agent.middleware, Asks()]
 
@@ -347,7 +347,7 @@ def _two(guard: Guard, on_abort: str) -> Any:
 
 
 def test_an_agent_that_is_a_tool_has_runs_of_its_own() -> None:
-    """With a last word, the agent above gets the reason as a result, and goes on."""
+    """With a final message, the calling agent receives the reason as a result and continues."""
     guard = Guard()
     agent = _two(guard, "end")
 
@@ -358,7 +358,7 @@ def test_an_agent_that_is_a_tool_has_runs_of_its_own() -> None:
 
 
 def test_the_error_that_ends_an_agent_that_is_a_tool_ends_the_one_above() -> None:
-    """It is no result of a tool."""
+    """The error does not become a tool result."""
     with pytest.raises(ToolLoopError):
         _run(_two(Guard(), "raise"))
 

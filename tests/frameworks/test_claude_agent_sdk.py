@@ -49,13 +49,13 @@ def _run(home: Path, model: ScriptedModel, guard: Guard, **more: Any) -> list[Me
     return asyncio.run(played("go", guarded(options_of(home, model, **more), guard), guard))
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
-    """Claude asks about all calls of a message before the first result is there, and says all advice after the last."""
+def test_an_agent_does_what_the_guard_alone_decides() -> None:
+    """Claude runs the hooks for all calls of a message before the first result, and sends all advice after the last."""
     check_adapter(play, without=["two parallel calls"])
 
 
-def test_a_loop_is_ended_with_an_error_and_told_in_the_result(tmp_path: Path) -> None:
-    """The record names the session and the prompt of Claude; the result has no text and no error."""
+def test_a_loop_is_ended_with_an_error_and_reported_in_the_result(tmp_path: Path) -> None:
+    """The record contains Claude's session and prompt ids; the result has neither text nor error."""
     guard = Guard(tools=TOOLS)
     seen: list[Message] = []
     payloads: list[Any] = []
@@ -83,7 +83,7 @@ def test_a_loop_is_ended_with_an_error_and_told_in_the_result(tmp_path: Path) ->
 
 
 def test_calls_of_one_message_each_get_one_result(tmp_path: Path) -> None:
-    """They count one by one, and those of tools that are not there are seen."""
+    """They count one by one, including calls of unknown tools."""
     guard = Guard(tools=TOOLS)
     three: list[Ask] = [("Bash", {"command": f"echo {number}"}) for number in range(3)]
     with ScriptedModel(_turns([three] * 4 + [[("Frobnicate", {})]] * 12)) as model:
@@ -96,8 +96,8 @@ def test_calls_of_one_message_each_get_one_result(tmp_path: Path) -> None:
     assert [record.calls for record in guard.records()] == [24]
 
 
-def test_each_prompt_is_a_run_and_a_session_goes_on_after_an_end(tmp_path: Path) -> None:
-    """A client has several prompts in one session."""
+def test_each_prompt_is_a_run_and_a_session_continues_after_an_end(tmp_path: Path) -> None:
+    """A client sends several prompts in one session."""
     guard = Guard(tools=TOOLS)
 
     async def run(model: ScriptedModel) -> ResultMessage:
@@ -118,7 +118,7 @@ def test_each_prompt_is_a_run_and_a_session_goes_on_after_an_end(tmp_path: Path)
 
 
 def test_sessions_of_one_guard_do_not_see_each_other(tmp_path: Path) -> None:
-    """They may go on at the same time."""
+    """The sessions can run at the same time."""
     guard = Guard(tools=TOOLS)
     homes = [tmp_path / name for name in ("one", "two")]
     for home in homes:
@@ -150,8 +150,8 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(tmp_path: Path) -> None:
     assert guard.records()[0].calls == 8
 
 
-def test_a_subagent_that_loops_ends_and_the_agent_above_it_goes_on(tmp_path: Path) -> None:
-    """Each has a run of its own; the record names the sub-agent."""
+def test_a_subagent_that_loops_is_ended_and_the_agent_above_it_continues(tmp_path: Path) -> None:
+    """Each has a run of its own, and the record names the sub-agent."""
     guard = Guard(tools=TOOLS)
     task = {"description": "d", "prompt": "p", "subagent_type": "general-purpose", "run_in_background": False}
     start: list[Ask] = [("Agent", task)]
@@ -166,7 +166,7 @@ def test_a_subagent_that_loops_ends_and_the_agent_above_it_goes_on(tmp_path: Pat
 
 
 def test_hooks_of_the_user_run_too_and_the_options_stay_as_they_are(tmp_path: Path) -> None:
-    """Also for the same events."""
+    """This holds even for hooks of the same events."""
     guard = Guard(tools=TOOLS)
     seen: list[str] = []
 
@@ -186,7 +186,7 @@ def test_hooks_of_the_user_run_too_and_the_options_stay_as_they_are(tmp_path: Pa
 
 
 def test_options_are_not_needed() -> None:
-    """Without them there are none but the hooks."""
+    """Without options, only the hooks are set."""
     hooks = guarded().hooks
     assert hooks is not None
     assert set(hooks) == {"UserPromptSubmit", "PreToolUse", "PostToolBatch", "PostCompact"}
@@ -196,7 +196,7 @@ def test_options_are_not_needed() -> None:
 def test_the_installed_hook_judges_by_itself_where_settings_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: Any
 ) -> None:
-    """Both say the same at the same calls, so that the model hears it twice; without settings it runs alone."""
+    """Both give the same advice at the same calls, so the model reads it twice; without settings only one runs."""
     guard = Guard(tools=TOOLS)
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "WHEELSPIN_STORE", "WHEELSPIN_CONFIG"):
         monkeypatch.delenv(name, raising=False)
@@ -214,7 +214,7 @@ def test_the_installed_hook_judges_by_itself_where_settings_are_read(
 
 
 def test_a_result_of_blocks_is_compared_too(tmp_path: Path) -> None:
-    """Not only texts are."""
+    """Blocks are compared, not only texts."""
     guard = Guard(tools=TOOLS)
 
     @tool("look", "look at a path", {"path": str})
@@ -231,7 +231,7 @@ def test_a_result_of_blocks_is_compared_too(tmp_path: Path) -> None:
 
 
 def test_a_guard_that_crashes_breaks_no_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = Guard(tools=TOOLS)
     monkeypatch.setattr(Guard, "strict", False)
     monkeypatch.setattr(guard, "_before", lambda _: 1 / 0)
@@ -242,7 +242,7 @@ def test_a_guard_that_crashes_breaks_no_agent(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_payload_of_another_shape_breaks_no_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not judged."""
+    """The call is not guarded."""
     guard = Guard(tools=TOOLS)
     monkeypatch.setattr(claude_agent_sdk, "HOOK", None)
     with ScriptedModel(_turns([ECHO] * 3)) as model:

@@ -18,7 +18,7 @@ from google.adk.tools import AgentTool, FunctionTool, LongRunningFunctionTool
 from google.adk.version import __version__
 from google.genai import types
 
-from tests.frameworks.guards import Told, crashing_guard, lenient_guard
+from tests.frameworks.guards import RecordingGuard, crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.google_adk import (
     Line,
@@ -28,12 +28,12 @@ from tests.frameworks.players.google_adk import (
     Streaming,
     agent_of,
     answer,
-    asked,
     ended_with,
+    message_with,
+    messages_of,
     play,
     play_with_a_handler,
     run,
-    said,
     shown_in,
     transfers,
 )
@@ -60,18 +60,18 @@ def _texts(events: list[Any]) -> list[str]:
     return [part.text for event in events if event.content for part in event.content.parts if part.text]
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
-    """A tool that fails ends an agent of ADK by itself, and in ADK 1 so does one that is not there."""
+def test_an_agent_does_what_the_guard_alone_decides() -> None:
+    """A failing tool ends an ADK agent by itself, and in ADK 1 so does an unknown tool."""
     check_adapter(play, without=["a failing tool", *([] if ANSWERS_UNKNOWN_TOOLS else ["an unknown tool"])])
 
 
-def test_an_agent_that_handles_errors_of_tools_does_what_the_bare_guard_says() -> None:
-    """Its own callback makes results of them, and the guard's advice joins these."""
+def test_an_agent_that_handles_errors_of_tools_does_what_the_guard_alone_decides() -> None:
+    """The agent's callback turns errors into results, and advice is added to these."""
     check_adapter(play_with_a_handler)
 
 
-def test_a_run_ends_with_a_last_word_that_names_the_reason() -> None:
-    """The event holds the code."""
+def test_a_run_ends_with_a_final_message_that_names_the_reason() -> None:
+    """The event contains the code."""
     guard = Guard()
     events = asyncio.run(run(_runner(guard, agent_of(LOOP))))
 
@@ -81,7 +81,7 @@ def test_a_run_ends_with_a_last_word_that_names_the_reason() -> None:
 
 
 def test_a_run_can_be_ended_with_an_exception_whose_cause_is_typed() -> None:
-    """Every call of the session has got its result by then."""
+    """By then every call of the session has its result."""
     runner = _runner(Guard(), agent_of(LOOP), on_abort="raise")
 
     async def ended() -> Any:
@@ -98,13 +98,13 @@ def test_a_run_can_be_ended_with_an_exception_whose_cause_is_typed() -> None:
 
 
 def test_a_wrong_option_is_refused() -> None:
-    """With those that there are."""
+    """The error lists the valid values."""
     with pytest.raises(ValueError, match="'raise' or 'end'"):
         WheelspinPlugin(on_abort="stop")
 
 
 def test_a_runner_that_is_not_async_is_guarded_alike() -> None:
-    """It runs the agent in a thread of its own."""
+    """The runner uses a thread of its own."""
     runner = _runner(Guard(), agent_of(LOOP))
     asyncio.run(runner.session_service.create_session(app_name="files", user_id="user", session_id="s1"))
     message = types.Content(role="user", parts=[types.Part(text="go")])
@@ -113,9 +113,9 @@ def test_a_runner_that_is_not_async_is_guarded_alike() -> None:
 
 
 def test_a_streamed_run_counts_each_call_once() -> None:
-    """The parts of a message are no calls."""
+    """Partial messages are not calls."""
     guard = Guard()
-    agent = agent_of(LOOP, model=Streaming(says=said(LOOP)))
+    agent = agent_of(LOOP, model=Streaming(says=messages_of(LOOP)))
     streamed = asyncio.run(run(_runner(guard, agent), run_config=RunConfig(streaming_mode=StreamingMode.SSE)))
 
     assert ended_with(streamed) == "global_circuit_breaker"
@@ -123,10 +123,10 @@ def test_a_streamed_run_counts_each_call_once() -> None:
 
 
 def test_each_invocation_is_a_run_of_its_own_and_sessions_do_not_see_each_other() -> None:
-    """One plugin may serve them all; the records name the ids of ADK."""
+    """One plugin can serve them all, and the records contain ADK's ids."""
     guard = Guard()
     script = [*LOOP[:9], [], *LOOP[9:18], [], *LOOP[18:27]]
-    says = (answer("done") if not message else asked(*message) for message in [*script, []])
+    says = (answer("done") if not message else message_with(*message) for message in [*script, []])
     runner = _runner(guard, agent_of(LOOP, model=Model(says=says)))
 
     async def thrice() -> list[Any]:
@@ -142,7 +142,7 @@ def test_each_invocation_is_a_run_of_its_own_and_sessions_do_not_see_each_other(
 
 
 def test_calls_of_one_message_run_at_the_same_time() -> None:
-    """Each waits for the other, and each gets its own advice."""
+    """Each waits for the other and gets its own advice."""
     meeting = asyncio.Barrier(2)
 
     async def read(path: str) -> str:
@@ -159,8 +159,8 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
 
 
 def test_calls_name_the_event_that_asked_for_them() -> None:
-    """Those of one message name the same."""
-    guard = Told()
+    """Calls of one message have the same turn id."""
+    guard = RecordingGuard()
     script = [[ScriptedCall(f"{path}{n}", "read", f"/{path}{n}", "text") for path in "ab"] for n in range(3)]
     events = asyncio.run(run(_runner(guard, agent_of(script))))
 
@@ -168,22 +168,22 @@ def test_calls_name_the_event_that_asked_for_them() -> None:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run() -> None:
-    """What ADK compacts within an invocation arms the guard."""
+    """A compaction by ADK within an invocation arms the guard."""
     summarizer = LlmEventSummarizer(llm=Model(says=iter([answer("summary")] * 99)))
     config = EventsCompactionConfig(
         summarizer=summarizer, compaction_interval=99, overlap_size=0, token_threshold=150, event_retention_size=2
     )
-    agent = agent_of(LOOP, model=Metered(says=said(LOOP)))
+    agent = agent_of(LOOP, model=Metered(says=messages_of(LOOP)))
     runner = _runner(Guard(), agent, events_compaction_config=config)
 
     assert ended_with(asyncio.run(run(runner))) == "compaction_loop_persisted"
 
 
 def test_a_compaction_between_invocations_arms_and_one_from_before_does_not() -> None:
-    """A guard that comes later does not take an old summary for a new one."""
+    """A guard added later does not mistake an old summary for a new one."""
     summarizer = LlmEventSummarizer(llm=Model(says=iter([answer("summary")] * 99)))
     config = EventsCompactionConfig(summarizer=summarizer, compaction_interval=1, overlap_size=0)
-    says = (answer("done") if not message else asked(*message) for message in [*LOOP[:2], [], *LOOP[2:8], []])
+    says = (answer("done") if not message else message_with(*message) for message in [*LOOP[:2], [], *LOOP[2:8], []])
     agent = agent_of(LOOP, model=Model(says=says))
     armed = _runner(Guard(), agent, events_compaction_config=config)
 
@@ -195,14 +195,14 @@ def test_a_compaction_between_invocations_arms_and_one_from_before_does_not() ->
         return ended_with(await run(later))
 
     assert asyncio.run(twice(armed)) == "compaction_loop_persisted"
-    agent.model = Model(says=iter([*(asked(*message) for message in LOOP[:2]), answer("done")] * 9))
+    agent.model = Model(says=iter([*(message_with(*message) for message in LOOP[:2]), answer("done")] * 9))
     armed = _runner(Guard(), agent, events_compaction_config=config)
     assert asyncio.run(twice(_runner(Guard(), agent_of(LOOP[:6])))) is None
 
 
 def test_an_exception_of_a_tool_passes_unchanged() -> None:
-    """After it was told to the guard; the advice of a warning is its note."""
-    guard = Told()
+    """The guard records it, and the advice of a warning becomes a note."""
+    guard = RecordingGuard()
     script = [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]]
 
     with pytest.raises(RuntimeError, match=r"^no such file$"):
@@ -211,7 +211,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = crashing_guard(monkeypatch)
     events = asyncio.run(run(_runner(guard, agent_of(LOOP[:35]))))
 
@@ -219,7 +219,7 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_session_of_another_shape_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the adapter cannot read it does not guard; the guard says so."""
+    """What the adapter cannot read is not guarded, and the guard reports the crash."""
     guard, kinds = lenient_guard(monkeypatch)
     monkeypatch.setattr("wheelspin.adapters.google_adk._marks", lambda _: 1 / 0)
     done = asyncio.run(run(_runner(guard, agent_of(LOOP[:35]))))
@@ -238,8 +238,8 @@ def test_a_session_of_another_shape_breaks_no_agent(monkeypatch: pytest.MonkeyPa
         ({"error": "no such file"}, {"error": "no such file"}),
     ],
 )
-def test_a_result_that_is_no_text_stays_as_it_is(result: Any, shown: dict[str, Any]) -> None:
-    """The advice stands beside it; what the tool gave is not changed."""
+def test_a_result_that_is_not_text_is_unchanged(result: Any, shown: dict[str, Any]) -> None:
+    """The advice is added beside the tool's result, which is unchanged."""
 
     def read(path: str) -> Any:
         """Read a file."""
@@ -257,7 +257,7 @@ def test_a_result_that_is_no_text_stays_as_it_is(result: Any, shown: dict[str, A
 
 
 def test_callbacks_of_the_user_see_and_change_the_results_of_warned_calls() -> None:
-    """The advice is added after them."""
+    """The advice is added after the callbacks."""
     results = []
 
     def redact(tool: Any, args: Any, tool_context: Any, tool_response: Any) -> dict[str, Any]:
@@ -271,13 +271,13 @@ def test_callbacks_of_the_user_see_and_change_the_results_of_warned_calls() -> N
 
 
 def test_the_outcome_of_a_tool_that_runs_long_comes_later() -> None:
-    """What it gives at once, if anything, is what the model sees."""
+    """The model sees what the tool returns at first, if anything."""
 
     def start(path: str) -> Any:
         """Start a job."""
         return {"ticket": path} if path == "/a" else None
 
-    guard = Told()
+    guard = RecordingGuard()
     script = [[ScriptedCall("c1", "start", "/a", "")], [ScriptedCall("c2", "start", "/b", "")]]
     events = asyncio.run(run(_runner(guard, agent_of(script, tools=[LongRunningFunctionTool(start)]))))
 
@@ -287,13 +287,13 @@ def test_the_outcome_of_a_tool_that_runs_long_comes_later() -> None:
 
 @pytest.mark.parametrize(("confirmed", "kind"), [(True, "result"), (False, "denied")])
 def test_a_call_that_waits_for_the_user_has_no_outcome(confirmed: bool, kind: str) -> None:
-    """The user's answer brings it."""
+    """The outcome arrives with the user's answer."""
 
     def read(path: str) -> str:
         """Read a file."""
         return "text"
 
-    guard = Told()
+    guard = RecordingGuard()
     runner = _runner(guard, agent_of(LOOP[:1], tools=[FunctionTool(read, require_confirmation=True)]))
 
     async def confirm() -> None:
@@ -309,8 +309,8 @@ def test_a_call_that_waits_for_the_user_has_no_outcome(confirmed: bool, kind: st
     assert guard.kinds == ["missing", kind]
 
 
-def test_agents_that_hand_over_to_each_other_for_ever_are_ended() -> None:
-    """Each agent has a record of its own in the invocation."""
+def test_agents_that_hand_over_to_each_other_forever_are_ended() -> None:
+    """Each agent has its own record within the invocation."""
     guard = Guard()
     child = LlmAgent(name="child", model=transfers("parent"))
     parent = LlmAgent(name="parent", model=transfers("child"), sub_agents=[child])
@@ -324,7 +324,7 @@ def test_agents_that_hand_over_to_each_other_for_ever_are_ended() -> None:
 
 
 def test_an_agent_that_is_a_tool_has_runs_of_its_own() -> None:
-    """The reason is the answer that the agent above gets, which goes on."""
+    """The calling agent receives the reason as the answer and continues."""
     guard = Guard()
     call = types.FunctionCall(id="up", name="child", args={"request": "look"})
     above = [LlmResponse(content=types.Content(role="model", parts=[types.Part(function_call=call)])), answer("done")]
@@ -339,7 +339,7 @@ def test_an_agent_that_is_a_tool_has_runs_of_its_own() -> None:
 
 
 def test_a_loop_of_agents_is_left_when_one_is_ended() -> None:
-    """It has no limit of its own."""
+    """A `LoopAgent` has no limit of its own."""
     looping = LoopAgent(name="loop", sub_agents=[agent_of(LOOP)])
     events = asyncio.run(run(_runner(Guard(), looping)))
 
@@ -365,7 +365,7 @@ def _live(guard: Guard, calls: int, a_message: int) -> list[dict[str, Any]]:
 
 
 def test_a_live_session_is_warned_and_blocked() -> None:
-    """Nothing ends it: each further call is answered by the reason."""
+    """It is not ended; every further call is answered with the reason."""
     answers = _live(Guard(), calls=40, a_message=99)
 
     assert answers[:10] == [{"result": "text"}] * 10
@@ -374,7 +374,7 @@ def test_a_live_session_is_warned_and_blocked() -> None:
 
 
 def test_in_a_live_session_each_message_of_the_user_opens_a_run() -> None:
-    """What is asked for now and then is no loop."""
+    """A few equal calls after each message are not a loop."""
     guard = Guard()
     answers = _live(guard, calls=40, a_message=8)
 

@@ -1,4 +1,4 @@
-"""The adapter of LangChain, with the real framework."""
+"""The adapter for LangChain, with the real framework."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pydantic import Field
 
 from tests.frameworks.guards import crashing_guard
 from tests.frameworks.pages import run_looping_example, run_page
-from tests.frameworks.players.langchain import Model, play, play_in_a_graph, said, tools_of
+from tests.frameworks.players.langchain import Model, messages_of, play, play_in_a_graph, tools_of
 from wheelspin import Guard
 from wheelspin.adapters.langchain import WheelspinMiddleware
 from wheelspin.errors import ToolLoopError
@@ -29,19 +29,19 @@ OLD = version("langgraph-prebuilt").startswith("1.0.")
 LIMIT: Any = {"recursion_limit": 400}
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
-    """A tool that fails ends an agent of LangChain by itself: its exception passes unchanged."""
+def test_an_agent_does_what_the_guard_alone_decides() -> None:
+    """A failing tool ends a LangChain agent by itself; its exception passes through unchanged."""
     check_adapter(play, without=["a failing tool"])
 
 
-def test_a_plain_tool_node_does_what_the_bare_guard_says() -> None:
-    """Also where it turns all errors of tools into results: the end of a run is none, but for old versions."""
+def test_a_plain_tool_node_does_what_the_guard_alone_decides() -> None:
+    """This holds even if it turns all tool errors into results, except for the end of a run in old versions."""
     check_adapter(play_in_a_graph, without=["an aborted loop"] if OLD else [])
 
 
 @pytest.mark.skipif(not OLD, reason="this version lets the end of a run through")
 def test_an_old_tool_node_turns_the_end_of_a_run_into_results() -> None:
-    """No call runs any more, and the model is told so until it gives up."""
+    """No further call runs, and the model receives the reason until it gives up."""
     done = play_in_a_graph(LOOP, Guard())
 
     assert (len(done.ran), done.ended) == (20, None)
@@ -49,7 +49,7 @@ def test_an_old_tool_node_turns_the_end_of_a_run_into_results() -> None:
 
 
 class Summarizing(Model):
-    """A scripted model that gives a summary where it is asked for one."""
+    """A scripted model that returns a summary when asked for one."""
 
     summaries: list[int] = Field(default_factory=list)
 
@@ -63,12 +63,15 @@ class Summarizing(Model):
 def _agent(guard: Guard, script: Any, *more: Any, **options: Any) -> Any:
     middleware = [WheelspinMiddleware(guard, **options), *more]
     return create_agent(
-        Model(messages=said(script)), tools_of(script, []), middleware=middleware, checkpointer=InMemorySaver()
+        Model(messages=messages_of(script)),
+        tools_of(script, []),
+        middleware=middleware,
+        checkpointer=InMemorySaver(),
     )
 
 
 def test_calls_of_one_message_run_at_the_same_time() -> None:
-    """Each gets its own advice with its own result."""
+    """Each result contains its own advice."""
     guard, barrier = Guard(), Barrier(2, timeout=20)
 
     @tool
@@ -78,7 +81,7 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
         return f"text of {path}"
 
     script = [[ScriptedCall(f"{path}{number}", "read", path, "") for path in ("/a", "/b")] for number in range(9)]
-    agent = create_agent(Model(messages=said(script)), [read], middleware=[WheelspinMiddleware(guard)])
+    agent = create_agent(Model(messages=messages_of(script)), [read], middleware=[WheelspinMiddleware(guard)])
     done = agent.invoke({"messages": [("user", "go")]}, LIMIT)
     shown = {message.tool_call_id: message.text for message in done["messages"] if isinstance(message, ToolMessage)}
 
@@ -88,7 +91,7 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
     assert guard.records()[0].calls == 18
 
 
-def test_a_run_can_be_ended_with_a_last_word_in_place_of_an_exception() -> None:
+def test_a_run_can_be_ended_with_a_final_message_in_place_of_an_exception() -> None:
     """The reason is the agent's answer."""
     guard = Guard()
     config: Any = {**LIMIT, "configurable": {"thread_id": "t1"}}
@@ -101,13 +104,13 @@ def test_a_run_can_be_ended_with_a_last_word_in_place_of_an_exception() -> None:
 
 
 def test_a_wrong_option_is_refused() -> None:
-    """With those that there are."""
+    """The error lists the valid values."""
     with pytest.raises(ValueError, match="'raise' or 'end'"):
         WheelspinMiddleware(on_abort="stop")
 
 
 def test_async_agents_are_guarded_alike() -> None:
-    """Coroutines take the same way."""
+    """Coroutines are handled in the same way."""
     guard = Guard()
     agent = _agent(guard, LOOP)
     config: Any = {**LIMIT, "configurable": {"thread_id": "t1"}}
@@ -118,7 +121,7 @@ def test_async_agents_are_guarded_alike() -> None:
 
 
 def test_each_invoke_is_a_run_of_its_own_and_threads_do_not_see_each_other() -> None:
-    """One middleware may serve them all; the records name the threads."""
+    """One middleware can serve them all, and the records contain the threads."""
     guard = Guard()
     for thread in ("t1", "t1", "t2"):
         script = LOOP[:9]
@@ -135,7 +138,7 @@ def test_each_invoke_is_a_run_of_its_own_and_threads_do_not_see_each_other() -> 
 
 
 def test_a_loop_that_survives_a_summarization_ends_the_run() -> None:
-    """The summary that LangChain puts in place of older messages arms the guard; one from before does not."""
+    """A summary that replaces older messages arms the guard; one from an earlier time does not."""
     guard = Guard()
     summarizer = SummarizationMiddleware(
         Model(messages=iter([AIMessage("summary")] * 9)), trigger=("messages", 14), keep=("messages", 2)
@@ -150,10 +153,10 @@ def test_a_loop_that_survives_a_summarization_ends_the_run() -> None:
     assert any(message.additional_kwargs.get("lc_source") for message in state if isinstance(message, HumanMessage))
 
 
-def test_an_agent_that_is_made_anew_for_each_request_goes_on() -> None:
-    """A summary that is written before the first call of the next request arms the guard, too."""
+def test_an_agent_that_is_created_for_each_request_keeps_its_state() -> None:
+    """A summary written before the first call of the next request arms the guard, too."""
     guard, saver = Guard(), InMemorySaver()
-    messages = list(said(LOOP))
+    messages = list(messages_of(LOOP))
 
     def request(*part: Any) -> None:
         summarizer = SummarizationMiddleware(
@@ -173,12 +176,12 @@ def test_an_agent_that_is_made_anew_for_each_request_goes_on() -> None:
 
 @pytest.mark.skipif(OLD, reason="deepagents needs a newer LangChain")
 def test_a_loop_that_survives_a_summarization_of_deepagents_ends_the_run() -> None:
-    """It leaves the messages as they are, and keeps where it cut them in the state."""
+    """deepagents leaves the messages unchanged and keeps the cutoff in the state."""
     from deepagents import create_deep_agent
 
     guard = Guard()
     long = [[call._replace(result="text " * 12_000) for call in message] for message in LOOP[:18]]
-    model = Summarizing(messages=said(long))
+    model = Summarizing(messages=messages_of(long))
     agent = create_deep_agent(model, tools_of(long, []), middleware=[WheelspinMiddleware(guard)])
 
     with pytest.raises(ToolLoopError) as ended:
@@ -188,7 +191,7 @@ def test_a_loop_that_survives_a_summarization_of_deepagents_ends_the_run() -> No
 
 
 def test_an_exception_of_a_tool_passes_unchanged() -> None:
-    """After it was told to the guard."""
+    """The guard records it first."""
     guard = Guard()
     script = [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]]
 
@@ -198,7 +201,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = crashing_guard(monkeypatch)
     done = _agent(guard, LOOP[:15]).invoke(
         {"messages": [("user", "go")]}, {**LIMIT, "configurable": {"thread_id": "t1"}}
@@ -208,14 +211,14 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_result_of_blocks_gets_the_advice_as_a_block() -> None:
-    """Images and texts stay as they are."""
+    """Images and texts are unchanged."""
 
     @tool
     def read(path: str) -> list[dict[str, str]]:
         """Read a file."""
         return [{"type": "text", "text": "text"}]
 
-    agent = create_agent(Model(messages=said(LOOP[:11])), [read], middleware=[WheelspinMiddleware(Guard())])
+    agent = create_agent(Model(messages=messages_of(LOOP[:11])), [read], middleware=[WheelspinMiddleware(Guard())])
     done = agent.invoke({"messages": [("user", "go")]}, LIMIT)
     contents = [message.content for message in done["messages"] if isinstance(message, ToolMessage)]
 

@@ -1,4 +1,4 @@
-"""The adapter of LiteLLM's proxy, with the real proxy."""
+"""The adapter for LiteLLM's proxy, with the real proxy."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ ARGUMENT, RESULT = "/home/sam/secret-argument", "secret-result"
 SECONDS = 180
 
 
-def test_an_agent_behind_the_proxy_is_told_what_the_bare_guard_says() -> None:
-    """As far as nothing is blocked: the agent has run a call before the proxy sees its result."""
+def test_an_agent_behind_the_proxy_gets_the_advice_of_the_guard_alone() -> None:
+    """This covers scripts without a block, because the agent runs a call before the proxy sees its result."""
     check_adapter(play, without=WITH_BLOCKS)
 
 
 @EVERY
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_each_script_gives_what_a_guard_that_observes_says(shape: Shape, name: str) -> None:
-    """What it would have blocked is told with the result, and the run ends where it would have ended it."""
+    """Calls it would have blocked get advice with their result, and the run ends at the same call."""
     guard = Guard(Settings(enabled=True, mode="observe"))
     due, ended, script = {}, None, SCRIPTS[name]
     for number, message in enumerate(script if ended is None else []):
@@ -85,15 +85,15 @@ def _loop(shape: Shape, times: int) -> dict[str, Any]:
 
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> list[LoopEvent]:
-    """Have a callback in LiteLLM, and give what it tells."""
-    told: list[LoopEvent] = []
-    monkeypatch.setattr(litellm, "callbacks", [WheelspinCallback(listeners=[told.append])])
-    return told
+    """Register a callback in LiteLLM, and return the events it reports."""
+    seen: list[LoopEvent] = []
+    monkeypatch.setattr(litellm, "callbacks", [WheelspinCallback(listeners=[seen.append])])
+    return seen
 
 
 @EVERY
-def test_the_end_of_a_run_is_an_error_that_says_why(shape: Shape, events: list[LoopEvent]) -> None:
-    """It is caused by the error that other adapters raise."""
+def test_the_end_of_a_run_is_an_error_with_the_reason(shape: Shape, events: list[LoopEvent]) -> None:
+    """Its cause is the error that other adapters raise."""
     with pytest.raises(ProxyException, match="A new user message starts a new run") as refused:
         asyncio.run(hooked(_loop(shape, 31), CALL_TYPES[shape.name]))
 
@@ -104,31 +104,31 @@ def test_the_end_of_a_run_is_an_error_that_says_why(shape: Shape, events: list[L
 
 
 def test_a_conversation_of_an_ended_run_may_be_shortened(events: list[LoopEvent]) -> None:
-    """That is no step of the run."""
+    """A request to compact does not belong to the run."""
     body = _loop(SHAPES[2], 31)
 
     assert "Loop detected" in str(asyncio.run(hooked(body, "acompact_responses")))
 
 
 def test_events_name_the_session_of_litellm(events: list[LoopEvent]) -> None:
-    """And the call."""
+    """They also contain the call."""
     asyncio.run(hooked({**_loop(SHAPES[0], 11), "litellm_session_id": "s1"}))
 
     assert [(event.kind, event.session_id, event.call_id) for event in events] == [("warning", "s1", "c10")]
 
 
 def test_requests_without_a_conversation_are_left_alone(events: list[LoopEvent]) -> None:
-    """Embeddings, say, have an input, too."""
+    """Requests for embeddings, for example, have an input but no conversation."""
     body = {"model": "m", "input": ["a", "b"]}
 
     assert asyncio.run(hooked(dict(body), "aembedding")) == body
 
 
 def test_a_subclass_is_called_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LiteLLM itself calls no hook that a class inherits."""
+    """LiteLLM itself does not call inherited hooks."""
 
     class Mine(WheelspinCallback):
-        """It has more to do."""
+        """A subclass with a method of its own."""
 
     monkeypatch.setattr(litellm, "callbacks", [Mine()])
 
@@ -138,7 +138,7 @@ def test_a_subclass_is_called_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_crash_breaks_no_request_and_tells_no_text(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, events: list[LoopEvent]
 ) -> None:
-    """The request is sent as it came."""
+    """The request is forwarded unchanged."""
 
     def crash(*_: object, **__: object) -> None:
         raise RuntimeError(RESULT)
@@ -154,14 +154,14 @@ def test_a_crash_breaks_no_request_and_tells_no_text(
 
 
 def test_a_listener_that_crashes_breaks_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The advice is there all the same."""
+    """The advice is added regardless."""
     monkeypatch.setattr(litellm, "callbacks", [WheelspinCallback(listeners=[lambda _: 1 / 0])])
 
     assert "Loop detected" in str(asyncio.run(hooked(_loop(SHAPES[0], 11))))
 
 
 def test_logs_hold_no_arguments_and_no_results(caplog: pytest.LogCaptureFixture, events: list[LoopEvent]) -> None:
-    """Each event is a line, with the request in which it is new."""
+    """Each event is logged once, with the request in which it is new."""
     with caplog.at_level(logging.DEBUG, "wheelspin"):
         for times in range(1, 31):
             asyncio.run(hooked(_loop(SHAPES[0], times)))
@@ -183,7 +183,7 @@ def _config(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_guard_that_is_named_in_the_configuration_has_the_users_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is on without a word, and the block of the agent `litellm` holds for it."""
+    """It is enabled by default, and the block of the agent `litellm` applies to it."""
     block = "tools: { loopDetection: { warningThreshold: 4 } }"
     _config(tmp_path, f"{{ agents: {{ entries: {{ litellm: {{ {block} }} }} }} }}", monkeypatch)
     guard = get_instance_fn("wheelspin.adapters.litellm.guard", str(tmp_path / "config.yaml"))
@@ -194,7 +194,7 @@ def test_the_guard_that_is_named_in_the_configuration_has_the_users_settings(
 
 
 def test_faults_of_the_users_settings_show_as_the_proxy_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A guard with settings of one's own does not read them."""
+    """A callback with its own settings does not read them."""
     _config(tmp_path, "{ tools: { loopDetection: { warningThreshold: 'many' } } }", monkeypatch)
 
     with pytest.raises(ConfigError, match="warningThreshold"):
@@ -205,7 +205,7 @@ def test_faults_of_the_users_settings_show_as_the_proxy_starts(tmp_path: Path, m
 
 
 class Proxy(NamedTuple):
-    """A proxy that runs."""
+    """A running proxy."""
 
     client: httpx.Client
     model: ScriptedModel
@@ -227,7 +227,7 @@ class Proxy(NamedTuple):
 
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """Run a proxy in front of a scripted model that asks for one file for ever; it takes a while to start."""
+    """Run a proxy in front of a scripted model that asks for one file forever; it takes a while to start."""
     home, key = tmp_path_factory.mktemp("proxy"), f"sk-{secrets.token_hex(16)}"
     settings = "{ warningThreshold: 3, criticalThreshold: 5, globalCircuitBreakerThreshold: 7 }"
     (home / "wheelspin.json5").write_text(f"{{ tools: {{ loopDetection: {settings} }} }}")
@@ -284,16 +284,16 @@ def _wait(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> 
 
 
 def _calls(shape: Shape, answer: httpx.Response, *, stream: bool) -> list[Call]:
-    """Read the calls of an answer, as an agent does."""
+    """Return the calls in an answer."""
     found: list[tuple[str, str]] = []
     if not stream:
         whole = answer.json()
-        said = (
+        items = (
             whole["choices"][0]["message"]["tool_calls"]
             if "choices" in whole
             else whole.get("content", whole.get("output"))
         )
-        found = [(part.get("call_id") or part["id"], part.get("name") or part["function"]["name"]) for part in said]
+        found = [(part.get("call_id") or part["id"], part.get("name") or part["function"]["name"]) for part in items]
         return [Call(call_id, name, {"path": ARGUMENT}, RESULT) for call_id, name in found]
     for line in answer.text.splitlines():
         event = orjson.loads(line[6:]) if line.startswith("data: {") else {}
@@ -316,8 +316,8 @@ ROUTES = [
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(("shape", "path"), ROUTES, ids=[path for _, path in ROUTES])
-def test_a_looping_agent_is_warned_then_told_then_ended(proxy: Proxy, shape: Shape, path: str, stream: bool) -> None:
-    """Each request that the model gets extends the one before, in what the provider itself is sent."""
+def test_a_looping_agent_is_warned_then_advised_then_ended(proxy: Proxy, shape: Shape, path: str, stream: bool) -> None:
+    """Each request that reaches the provider extends the previous one."""
     proxy.model.requests.clear()
     entries = shape.prompt("go")
     answer = proxy.ask(shape, path, entries, stream=stream)
@@ -344,7 +344,7 @@ def test_a_looping_agent_is_warned_then_told_then_ended(proxy: Proxy, shape: Sha
 
 
 def test_conversations_do_not_see_each_other(proxy: Proxy) -> None:
-    """Nothing is kept between requests."""
+    """No state is kept between requests."""
     shape, path = ROUTES[0]
     for number in range(10):
         entries = [*shape.prompt("go"), *shape.step(Call(f"c{number}", "read", {"path": ARGUMENT}, RESULT))]
@@ -353,7 +353,7 @@ def test_conversations_do_not_see_each_other(proxy: Proxy) -> None:
 
 
 def test_the_log_of_the_proxy_holds_no_arguments_and_no_results(proxy: Proxy) -> None:
-    """Only what was found."""
+    """It holds only the findings."""
     shape, path = ROUTES[0]
     entries = _loop(shape, 9)[shape.key]
     assert proxy.ask(shape, path, entries, stream=False).status_code == 400

@@ -1,4 +1,4 @@
-"""The middleware for servers of FastMCP, and the proxy with real servers and clients of MCP."""
+"""The middleware for FastMCP servers, and the proxy with real MCP servers and clients."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 ERAS = ("legacy", "auto")
 
 
-def test_a_server_does_what_the_bare_guard_says() -> None:
-    """MCP cannot end a run: what comes after the end is refused."""
+def test_a_server_does_what_the_guard_alone_decides() -> None:
+    """MCP cannot end a run, so every call after the end is blocked."""
     check_adapter(play)
 
 
-def test_a_server_behind_the_proxy_does_what_the_bare_guard_says() -> None:
+def test_a_server_behind_the_proxy_does_what_the_guard_alone_decides() -> None:
     """With a client of the SDK, over stdio."""
     check_adapter(play_through_the_proxy)
 
@@ -53,7 +53,7 @@ async def _calls(client: Any, times: int, tool: str = "read", **given: Any) -> l
 
 @pytest.mark.parametrize("era", ERAS)
 def test_results_with_a_schema_get_the_advice_where_clients_look(era: Any) -> None:
-    """They check it; a result without an advice is as the server made it."""
+    """Clients validate it; a result without advice is exactly as the server made it."""
 
     async def run(server: FastMCP) -> list[Any]:
         async with Client(server, mode=era) as client:
@@ -73,7 +73,7 @@ def test_results_with_a_schema_get_the_advice_where_clients_look(era: Any) -> No
 
 
 def test_each_session_is_its_own_and_the_record_names_it() -> None:
-    """One middleware serves them all."""
+    """One middleware serves all sessions."""
     guard = Guard()
     server = _served(guard)
 
@@ -89,7 +89,7 @@ def test_each_session_is_its_own_and_the_record_names_it() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_parallel_calls_are_watched_each(era: Any) -> None:
-    """Each gets the result that is its own."""
+    """Each call gets its own result."""
     guard = Guard()
 
     async def run() -> list[str]:
@@ -104,7 +104,7 @@ def test_parallel_calls_are_watched_each(era: Any) -> None:
 
 
 def test_an_exception_of_a_tool_passes_unchanged() -> None:
-    """Other middleware sees it as it is; where a call is warned about, what FastMCP makes of it has the advice, too."""
+    """Other middleware sees the exception; if the call is warned about, FastMCP's result also contains the advice."""
     caught: list[Exception] = []
     guard = Guard()
 
@@ -135,7 +135,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 
 def test_a_call_that_asks_the_user_first_counts_once() -> None:
-    """The client makes it again with the answer."""
+    """The client repeats the call with the user's answer."""
     guard = Guard()
 
     async def agreed(*_: Any) -> dict[str, str]:
@@ -154,7 +154,7 @@ def test_a_call_that_asks_the_user_first_counts_once() -> None:
 
 
 def test_a_cancelled_call_has_no_outcome() -> None:
-    """It passes on as it is."""
+    """The cancellation passes through unchanged."""
     guard = Guard()
 
     async def run() -> None:
@@ -171,7 +171,7 @@ def test_a_cancelled_call_has_no_outcome() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_guard_that_crashes_breaks_no_server(era: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs; nor does a function that tells the session."""
+    """All calls still run, even if the `session` function crashes."""
     guard = crashing_guard(monkeypatch)
 
     async def run(server: FastMCP) -> list[Any]:
@@ -186,10 +186,10 @@ def test_a_guard_that_crashes_breaks_no_server(era: Any, monkeypatch: pytest.Mon
     ("era", "session", "user", "warned"),
     [("legacy", None, None, 1), ("auto", None, None, 0), ("auto", "s1", None, 1), ("auto", None, "ada", 1)],
 )
-def test_over_http_calls_without_a_session_are_judged_where_one_is_told(
+def test_over_http_calls_without_a_session_are_guarded_if_one_is_given(
     era: Any, session: Any, user: Any, warned: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Since 2026-07-28 the protocol has none: one anonymous client cannot be told from another."""
+    """Since 2026-07-28 the protocol has no sessions, and anonymous clients cannot be distinguished."""
     monkeypatch.setattr("wheelspin.adapters.mcp.current_principal", lambda: user)
     guard = Guard()
     server = _served(guard, session=(lambda _: session) if session else None)
@@ -212,7 +212,7 @@ def test_over_http_calls_without_a_session_are_judged_where_one_is_told(
 
 @pytest.mark.parametrize("name", WAYS)
 def test_all_else_passes_through_the_proxy_as_it_is(name: str, tmp_path: Path) -> None:
-    """Resources, prompts, sampling, elicitation, progress, logs, notifications, cancellation, and all that is shown."""
+    """Resources, prompts, sampling, elicitation, progress, logs, notifications, cancellation and all results."""
     ran = tmp_path / "script.ran"
 
     async def run(opened: Any) -> dict[str, Any]:
@@ -228,7 +228,7 @@ def test_all_else_passes_through_the_proxy_as_it_is(name: str, tmp_path: Path) -
 
 
 def _with_room(tools: dict[str, Any]) -> dict[str, Any]:
-    """Give the tools as the proxy lists them: a schema has room for an advice."""
+    """Return the tools as the proxy lists them, with output schemas that allow for advice."""
     given = copy.deepcopy(tools)
     for tool in given["tools"]:
         if "outputSchema" in tool:
@@ -238,7 +238,7 @@ def _with_room(tools: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_servers_environment_is_that_of_the_proxy(tmp_path: Path) -> None:
-    """Clients give keys in it."""
+    """Clients pass API keys in it."""
 
     async def run() -> str:
         async with way("stdio to a program", tmp_path) as streams, ClientSession(*streams) as client:
@@ -250,7 +250,7 @@ def test_the_servers_environment_is_that_of_the_proxy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_clients_of_fastmcp_are_guarded_in_either_era(era: Any) -> None:
-    """Through the proxy, over stdio; the last word stays with the client's own checks."""
+    """This is through the proxy, over stdio; results with advice pass the client's own validation."""
     words = parameters([*PROXY, "--", *SERVER])
     transport = StdioTransport(words.command, words.args, env=words.env, cwd=str(words.cwd), keep_alive=False)
 
@@ -267,7 +267,7 @@ def test_clients_of_fastmcp_are_guarded_in_either_era(era: Any) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_over_http_each_session_has_a_server_of_its_own(era: Any, tmp_path: Path) -> None:
-    """Clients that would do without sessions agree on one; where the server crashes, the next session works."""
+    """Clients negotiate a version that has sessions; after a crash of the server, the next session works."""
     with served([*PROXY, "--http", "0", "--", *SERVER], tmp_path) as url:
 
         async def run() -> list[Any]:
@@ -285,8 +285,8 @@ def test_over_http_each_session_has_a_server_of_its_own(era: Any, tmp_path: Path
     assert "ended with 7" in (tmp_path / "proxy.log").read_text()
 
 
-def test_a_url_that_cannot_be_reached_is_told_of() -> None:
-    """The client gets an error for what it asked, and no silence."""
+def test_a_url_that_cannot_be_reached_is_reported() -> None:
+    """The client receives an error for each request."""
 
     async def run() -> None:
         command = [*PROXY, "--url", "http://127.0.0.1:1/mcp"]
@@ -323,7 +323,7 @@ def test_pages_of_other_origins_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_the_proxy_adds_to_a_call_is_little() -> None:
-    """At the median, with both servers running at once."""
+    """This compares medians, with both servers running at once."""
     assert cost().added <= 6
 
 

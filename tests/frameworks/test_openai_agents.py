@@ -1,4 +1,4 @@
-"""The adapter of the OpenAI Agents SDK, with the real framework."""
+"""The adapter for the OpenAI Agents SDK, with the real framework."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from tests.frameworks.guards import crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
 from tests.frameworks.players.openai_agents import (
     SERVER,
-    Told,
+    RecordingGuard,
     agent_of,
     asking,
     compacting,
+    model_of,
     play,
     play_streamed,
-    said,
     shown_to,
     tools_of,
 )
@@ -68,18 +68,18 @@ def read(path: str) -> str:
     return f"text of {path}"
 
 
-def test_an_agent_does_what_the_bare_guard_says() -> None:
-    """Also of a tool that is not there, where the SDK tells the model of it."""
+def test_an_agent_does_what_the_guard_alone_decides() -> None:
+    """This includes unknown tools, if the SDK reports them to the model."""
     check_adapter(play)
 
 
-def test_a_streamed_run_does_what_the_bare_guard_says() -> None:
-    """The end comes out of `stream_events`."""
+def test_a_streamed_run_does_what_the_guard_alone_decides() -> None:
+    """The error leaves `stream_events`."""
     check_adapter(play_streamed)
 
 
 def test_run_sync_is_guarded_alike() -> None:
-    """The end leaves it as a `ToolLoopError` that holds the verdict."""
+    """The run ends with a `ToolLoopError` that contains the verdict."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:
@@ -92,9 +92,9 @@ def test_run_sync_is_guarded_alike() -> None:
 
 
 def test_calls_of_one_message_may_run_at_the_same_time() -> None:
-    """Each has one result; the loop is warned about, blocked and ended, and the calls of a message share a turn."""
+    """Each call has one result, the loop is warned, blocked and ended, and the calls of a message share a turn."""
     script = [[ScriptedCall(f"c{row}_{at}", "read", f"/{at}", "text") for at in range(2)] for row in range(40)]
-    guard = Told()
+    guard = RecordingGuard()
     ran: list[str] = []
     agent = agent_of(script, guard, ran)
 
@@ -108,7 +108,7 @@ def test_calls_of_one_message_may_run_at_the_same_time() -> None:
 
 
 def test_each_run_is_its_own_and_the_records_have_the_sdks_names() -> None:
-    """A run is named after its trace, a session after the group of traces where no session is given."""
+    """A run has the id of its trace; without `guard_session`, a session has the id of the trace's group."""
     guard = Guard()
     for group in ("s1", "s1", "s2"):
         config = RunConfig(group_id=group, trace_id=f"trace_{group}_{len(guard.records())}")
@@ -124,7 +124,7 @@ def test_each_run_is_its_own_and_the_records_have_the_sdks_names() -> None:
 
 
 def test_runs_that_go_on_at_the_same_time_do_not_see_each_other() -> None:
-    """One agent, one guard."""
+    """They share one agent and one guard."""
     guard = Guard()
     agent = guard_agent(Agent("reader", tools=[read]), guard)
 
@@ -137,10 +137,10 @@ def test_runs_that_go_on_at_the_same_time_do_not_see_each_other() -> None:
 
 
 def test_tools_of_an_mcp_server_are_guarded(tmp_path: Path) -> None:
-    """They are made anew in each turn; their results are parts, and the advice is one more."""
+    """The tools are created anew in each turn; their results are parts, and the advice is one more part."""
     path = tmp_path / "server.py"
     path.write_text(SERVER)
-    guard = Told()
+    guard = RecordingGuard()
 
     async def play_with(model: ScriptedModel) -> None:
         async with MCPServerStdio({"command": sys.executable, "args": [str(path)]}) as server:
@@ -159,7 +159,7 @@ def test_tools_of_an_mcp_server_are_guarded(tmp_path: Path) -> None:
 
 
 def test_agents_that_are_tools_are_guarded_and_each_of_their_calls_is_a_run() -> None:
-    """What one of them did does not count in another call of it; the call counts with the agent that makes it."""
+    """One call's inner calls do not count in another; the call itself counts for the calling agent."""
     guard = Guard()
     inner = Agent("inner", tools=[read], model=asking("read", 6))
     inner.model.extend(  # type: ignore[union-attr]
@@ -180,7 +180,7 @@ def test_agents_that_are_tools_are_guarded_and_each_of_their_calls_is_a_run() ->
 
 @pytest.mark.parametrize("wording", [{}, {"failure_error_function": lambda *_: "no"}, {"failure_error_function": None}])
 def test_the_end_of_an_agent_that_is_a_tool_ends_the_run_around_it(wording: dict[str, Any]) -> None:
-    """The SDK would make a text of it, as of any error of a tool; also where a tool runs an agent by itself."""
+    """The SDK would turn it into text like any tool error; this also holds if a tool runs an agent itself."""
     inner = Agent("inner", tools=[read], model=asking("read"))
     tool = inner.as_tool("ask", "Ask.", max_turns=100, **wording)
     middle = guard_agent(Agent("middle", tools=[tool], model=asking("ask", input="x")))
@@ -196,7 +196,7 @@ def test_the_end_of_an_agent_that_is_a_tool_ends_the_run_around_it(wording: dict
 
 
 def test_agents_that_are_reached_by_a_hand_off_are_guarded() -> None:
-    """Whether they stand in `handoffs` as they are or as a `Handoff`; agents may hand off to each other."""
+    """`handoffs` can contain agents or `Handoff` objects, and agents can hand off to each other."""
     guard = Guard()
     third = Agent("third", tools=[read], model=asking("read"))
     second = Agent("second", tools=[read], handoffs=[handoff(third)], model=asking("transfer_to_third", 1, x="x"))
@@ -209,7 +209,7 @@ def test_agents_that_are_reached_by_a_hand_off_are_guarded() -> None:
 
 
 def test_tools_may_be_given_later_and_clones_and_hooks_are_guarded_as_well() -> None:
-    """Also tools that are on in some turns only; hooks of the user's are called as ever."""
+    """This includes tools that are enabled only in some turns; the user's hooks are still called."""
     started: list[str] = []
 
     class Hooks(AgentHooks[Any]):
@@ -231,9 +231,9 @@ def test_tools_may_be_given_later_and_clones_and_hooks_are_guarded_as_well() -> 
     assert type(clone).__name__ == "Agent"
 
 
-def test_a_tool_that_is_not_there_ends_the_run_as_the_sdk_has_it() -> None:
-    """Unless the run has it tell the model."""
-    guard = Told()
+def test_an_unknown_tool_ends_the_run_as_without_the_guard() -> None:
+    """Unless the run is configured to return the error to the model."""
+    guard = RecordingGuard()
     with pytest.raises(ModelBehaviorError):
         run(agent_of([[ScriptedCall("c1", "missing", "/a", "")]], guard))
     agent = agent_of([[ScriptedCall("c2", "missing", "/a", "")]], guard)
@@ -242,7 +242,7 @@ def test_a_tool_that_is_not_there_ends_the_run_as_the_sdk_has_it() -> None:
 
 
 def test_a_loop_that_survives_the_compaction_of_a_session_ends_the_run() -> None:
-    """The next run of the session sees the compaction; one from before the session was first seen arms nothing."""
+    """The next run of the session sees the compaction; one from before the session was first used arms nothing."""
 
     async def play_with(guard: Guard, *, first: Guard) -> None:
         client = AsyncOpenAI(api_key="none", http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(compacting)))
@@ -261,7 +261,7 @@ def test_a_loop_that_survives_the_compaction_of_a_session_ends_the_run() -> None
 
 
 def test_a_loop_that_survives_a_compaction_within_a_run_ends_it() -> None:
-    """The provider may compact in any response; it is then in what the model sees next, and arms once."""
+    """The provider can compact in any response; the next request contains the compaction, which arms the guard once."""
     item = ResponseCompactionItem(id="cmp_1", type="compaction", encrypted_content="secret")
     calls = [function_call("read", {"path": "/a"}, call_id=f"c{number}") for number in range(9)]
     model = ScriptedModel(
@@ -276,28 +276,29 @@ def test_a_loop_that_survives_a_compaction_within_a_run_ends_it() -> None:
 
 
 def test_an_exception_of_a_tool_passes_as_it_does_without_the_guard() -> None:
-    """After it was told; a text that the SDK, or the user, makes of one is told as an error as well."""
+    """The guard records it first; a text that the SDK or the user makes of an exception is recorded as an error."""
     script = [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]]
     for wording, shown in ((lambda *_: "sorry", "sorry"), (default_tool_error_function, "An error occurred")):
-        guard = Told()
+        guard = RecordingGuard()
         agent = guard_agent(
-            Agent("reader", model=said(script), tools=tools_of(script, [], failure_error_function=wording)), guard
+            Agent("reader", model=model_of(script), tools=tools_of(script, [], failure_error_function=wording)),
+            guard,
         )
         run(agent)
         ((_, kind, value),) = guard.outcomes
         assert kind == "error"
         assert str(value).startswith(shown)
 
-    guard = Told()
+    guard = RecordingGuard()
     tools = tools_of(script, [], failure_error_function=None)
     with pytest.raises(UserError) as left:
-        run(guard_agent(Agent("reader", model=said(script), tools=tools), guard))
+        run(guard_agent(Agent("reader", model=model_of(script), tools=tools), guard))
     assert isinstance(left.value.__cause__, RuntimeError)
     assert guard.outcomes == [("c1", "error", "no such file")]
 
 
-def test_a_timeout_is_told_as_an_error() -> None:
-    """The SDK makes a text of it."""
+def test_a_timeout_is_recorded_as_an_error() -> None:
+    """The SDK turns a timeout into text."""
 
     @function_tool(timeout=0.01)
     async def read(path: str) -> str:
@@ -305,14 +306,14 @@ def test_a_timeout_is_told_as_an_error() -> None:
         await asyncio.sleep(9)
         return path
 
-    guard = Told()
+    guard = RecordingGuard()
     run(guard_agent(Agent("reader", model=asking("read", 1), tools=[read]), guard))
     assert guard.outcomes == [("read_0", "error", "Tool 'read' timed out after 0.01 seconds.")]
 
 
 @pytest.mark.parametrize("part", ["_before", "_after"])
 def test_a_guard_that_crashes_breaks_no_agent(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = crashing_guard(monkeypatch, part)
     agent = agent_of(LOOP[:10], guard)
 
@@ -321,7 +322,7 @@ def test_a_guard_that_crashes_breaks_no_agent(part: str, monkeypatch: pytest.Mon
 
 
 def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever we read of the SDK's; the guard says so."""
+    """This holds for every object the adapter reads; the guard reports the crash."""
     guard, kinds = lenient_guard(monkeypatch)
     monkeypatch.setattr("wheelspin.adapters.openai_agents._Run.of", lambda *_: 1 / 0)
     agent = agent_of(LOOP[:15], guard)
@@ -331,7 +332,7 @@ def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch
 
 
 def test_results_that_are_no_texts_get_the_advice_in_their_own_kind() -> None:
-    """An image stays an image; of other values the model gets the text, as ever."""
+    """An image stays an image; other values are sent to the model as text, as without the guard."""
     image = ToolOutputImage(image_url="data:image/png;base64,AA==")
     for result, before in ((image, "input_image"), ({"a": 1}, "{'a': 1"), ([1], "[1"), (7, "7"), (None, "None")):
         tool = function_tool(lambda path, result=result: result, name_override="read")
@@ -345,7 +346,7 @@ def test_results_that_are_no_texts_get_the_advice_in_their_own_kind() -> None:
 
 
 def test_what_the_users_own_guardrails_reject_stays_rejected() -> None:
-    """An advice never brings back an output that was withheld; a call that they refuse is told as denied."""
+    """Advice never restores a withheld output; a call they reject is recorded as denied."""
 
     @tool_output_guardrail
     def withhold(data: Any) -> ToolGuardrailFunctionOutput:
@@ -359,18 +360,18 @@ def test_what_the_users_own_guardrails_reject_stays_rejected() -> None:
         ({"tool_output_guardrails": [withhold]}, "result", "withheld"),
         ({"tool_input_guardrails": [refuse]}, "denied", "refused"),
     ):
-        guard = Told()
+        guard = RecordingGuard()
         tool = function_tool(lambda path: "secret", name_override="read", **options)
         agent = guard_agent(Agent("reader", model=asking("read", 12), tools=[tool]), guard)
         run(agent, **MOST)
         assert list(shown_to(agent.model).values()) == [[text]] * 12
-        assert {told for _, told, _ in guard.outcomes} == {kind}
+        assert {recorded for _, recorded, _ in guard.outcomes} == {kind}
 
 
-def test_an_approval_is_no_outcome_and_the_call_that_is_resumed_counts_once() -> None:
-    """In the run that was interrupted, also after its state was written down and read again."""
+def test_an_approval_is_not_an_outcome_and_the_resumed_call_counts_once() -> None:
+    """It counts in the interrupted run, even after the run's state was saved and loaded."""
     for writes in (False, True):
-        guard = Told()
+        guard = RecordingGuard()
         tool = function_tool(lambda path: "text", name_override="read", needs_approval=True)
         agent = guard_agent(Agent("reader", model=asking("read", 1), tools=[tool]), guard)
         config = RunConfig(tool_execution=ToolExecutionConfig(pre_approval_tool_input_guardrails=True))
@@ -385,7 +386,7 @@ def test_an_approval_is_no_outcome_and_the_call_that_is_resumed_counts_once() ->
 
 
 def test_a_run_may_stop_on_its_first_tool() -> None:
-    """And a choice of a tool that is forced stays as it is."""
+    """A forced tool choice is unchanged."""
     settings = ModelSettings(tool_choice="required")
     agent = agent_of(LOOP[:3], Guard(), tool_use_behavior="stop_on_first_tool", model_settings=settings)
     assert run(agent).final_output == "text"

@@ -1,4 +1,4 @@
-"""The adapter of Pydantic AI, with the real framework."""
+"""The adapter for Pydantic AI, with the real framework."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ from wheelspin.testing import check_adapter
 
 
 class Page(BaseModel):
-    """What a typed tool gives, and a typed agent answers."""
+    """The result of a typed tool, and the answer of a typed agent."""
 
     text: str
 
 
 @pytest.mark.parametrize("drive", DRIVES)
-def test_an_agent_does_what_the_bare_guard_says(drive: Callable[[Any], None]) -> None:
-    """A tool that fails ends an agent of Pydantic AI by itself: its exception passes unchanged."""
+def test_an_agent_does_what_the_guard_alone_decides(drive: Callable[[Any], None]) -> None:
+    """A failing tool ends a Pydantic AI agent by itself; its exception passes through unchanged."""
     check_adapter(partial(play_with, drive), without=["a failing tool"])
 
 
 def test_a_warning_stands_behind_the_results_and_a_block_is_a_failed_one() -> None:
-    """The model gets it with the result."""
+    """The model receives the advice with the result."""
     seen: list[Any] = []
     done = run(Agent(model_of(loop(21), seen), tools=[read], capabilities=[WheelspinCapability()]))
     parts = answers(done.all_messages())
@@ -76,7 +76,7 @@ def test_a_warning_stands_behind_the_results_and_a_block_is_a_failed_one() -> No
 
 
 def test_typed_results_stay_as_they_are() -> None:
-    """With the warning, too; what is for the application alone does not count."""
+    """This holds even with a warning; `metadata`, which only the application sees, is ignored."""
     page, numbers = Page(text="text"), iter(range(99))
 
     def fetch(path: str) -> ToolReturn[Page]:
@@ -89,8 +89,8 @@ def test_typed_results_stay_as_they_are() -> None:
     assert (len(notes(done.all_messages())), blocked.outcome) == (1, "failed")
 
 
-def test_an_output_tool_is_no_call() -> None:
-    """The answer of an agent passes, however its run went, and its own limit is for wrong ones."""
+def test_an_output_tool_is_not_a_call() -> None:
+    """An agent's answer always passes through; the framework itself limits wrong answers."""
 
     guard = Guard()
     wrong = [called(("final_result", {"text": 1}, f"w{number}")) for number in range(12)]
@@ -103,7 +103,7 @@ def test_an_output_tool_is_no_call() -> None:
 
 @pytest.mark.parametrize("strategy", ["early", "graceful", "exhaustive"])
 def test_a_warning_does_not_keep_a_run_going_that_has_its_answer(strategy: Any) -> None:
-    """A message in the queue of the framework would."""
+    """A message in the framework's queue would keep it going."""
     last = called(("read", {"path": "/a"}, "c10"), ("final_result", {"text": "x"}, "f"))
 
     done = run(agent_of(Guard(), [*loop(10), last], output_type=Page, end_strategy=strategy))
@@ -112,7 +112,7 @@ def test_a_warning_does_not_keep_a_run_going_that_has_its_answer(strategy: Any) 
 
 
 def test_what_a_tool_wants_tried_again_passes_unchanged_and_a_block_costs_no_retry() -> None:
-    """The budget is that of the calls that ran."""
+    """Only calls that ran use up retries."""
     guard, ran = Guard(), []
 
     def flaky(path: str) -> str:
@@ -130,7 +130,7 @@ def test_what_a_tool_wants_tried_again_passes_unchanged_and_a_block_costs_no_ret
 
 
 def test_wrong_arguments_are_seen_and_a_block_costs_no_retry() -> None:
-    """Also those that are no JSON."""
+    """This includes arguments that are not valid JSON."""
     for wrong in ({"file": "/a"}, '{"path": '):
         guard = Guard()
         tool = Tool(read, max_retries=20)
@@ -140,8 +140,8 @@ def test_wrong_arguments_are_seen_and_a_block_costs_no_retry() -> None:
         assert guard.records()[0].calls == 25
 
 
-def test_a_tool_that_is_not_there_is_blocked_with_the_advice_alone() -> None:
-    """The framework has answered already; its list of tools gives way."""
+def test_an_unknown_tool_is_blocked_with_the_advice_alone() -> None:
+    """The advice replaces the framework's answer with its list of tools."""
     done = run(agent_of(Guard(), loop(12, "frobnicate"), retries=50))
     parts = [part for part in answers(done.all_messages()) if "Loop detected" in str(part.content)]
 
@@ -151,7 +151,7 @@ def test_a_tool_that_is_not_there_is_blocked_with_the_advice_alone() -> None:
 
 
 def test_an_exception_of_a_tool_passes_unchanged() -> None:
-    """After it was told to the guard."""
+    """The guard records it first."""
     guard, error = Guard(), RuntimeError("no such file")
 
     def fails(path: str) -> str:
@@ -164,7 +164,7 @@ def test_an_exception_of_a_tool_passes_unchanged() -> None:
 
 
 def test_each_run_is_its_own_and_the_records_name_the_ids_of_the_framework() -> None:
-    """One guard may serve many agents and runs at once."""
+    """One guard can serve many agents and runs at once."""
     guard, results = Guard(), []
 
     async def main() -> None:
@@ -182,7 +182,7 @@ def test_each_run_is_its_own_and_the_records_name_the_ids_of_the_framework() -> 
 
 
 def test_a_run_that_is_started_anew_from_its_prompt_is_a_run_of_its_own() -> None:
-    """An answer that is asked for once more begins with nothing counted."""
+    """Asking again for an answer starts a run without any counts."""
     guard = Guard()
     first = run(agent_of(guard, loop(9)))
     run(agent_of(guard, loop(9)), None, message_history=first.all_messages()[:1])
@@ -191,26 +191,26 @@ def test_a_run_that_is_started_anew_from_its_prompt_is_a_run_of_its_own() -> Non
 
 
 def test_calls_of_one_message_belong_together_also_where_tools_run_in_threads() -> None:
-    """They run side by side."""
+    """The calls run in parallel."""
     guard = Guard()
-    said = [
+    responses = [
         called(*(("read", {"path": f"/{place}"}, f"c{number}{place}") for place in range(4))) for number in range(9)
     ]
-    done = run(agent_of(guard, said))
+    done = run(agent_of(guard, responses))
 
     assert len(answers(done.all_messages())) == guard.records()[0].calls == 36
 
 
 def test_an_agent_that_is_called_in_a_tool_has_a_run_of_its_own_and_its_end_passes() -> None:
-    """As any exception of a tool."""
+    """It passes through like any exception of a tool."""
     guard = Guard()
 
     async def ask(question: str) -> str:
         return str((await agent_of(guard, loop(40), name="inner").run(question)).output)
 
-    said = loop(2, "ask", {"question": "q"})
+    responses = loop(2, "ask", {"question": "q"})
     with pytest.raises(ToolLoopError) as ended:
-        run(agent_of(guard, said, tools=[ask]))
+        run(agent_of(guard, responses, tools=[ask]))
 
     assert ended.value.code == "global_circuit_breaker"
     records = {record.agent_id: record for record in guard.records()}
@@ -218,7 +218,7 @@ def test_an_agent_that_is_called_in_a_tool_has_a_run_of_its_own_and_its_end_pass
 
 
 def test_a_loop_of_calls_that_are_to_be_approved_is_one_run() -> None:
-    """Nobody is asked to approve a call that is blocked."""
+    """Nobody is asked to approve a blocked call."""
     guard, ran = Guard(), []
 
     def write(path: str) -> None:
@@ -233,7 +233,7 @@ def test_a_loop_of_calls_that_are_to_be_approved_is_one_run() -> None:
 
 
 def test_a_tool_that_asks_for_approval_has_no_outcome_until_it_gets_it() -> None:
-    """The call is the same one, before and after."""
+    """It is the same call before and after approval."""
     guard = Guard()
 
     def write(ctx: RunContext, path: str) -> str:
@@ -246,8 +246,8 @@ def test_a_tool_that_asks_for_approval_has_no_outcome_until_it_gets_it() -> None
     assert (len(done), guard.records()[0].calls, guard.records()[0].warnings) == (12, 11, 1)
 
 
-def test_what_others_give_for_a_call_is_told() -> None:
-    """Results from outside, and denials; a warning about them is said."""
+def test_a_result_from_elsewhere_is_recorded() -> None:
+    """These are results from outside and denials; the model receives warnings about them."""
     outside = ExternalToolset([ToolDefinition(name="ask_user", parameters_json_schema={"type": "object"})])
 
     def answered(requests: DeferredToolRequests) -> DeferredToolResults:
@@ -269,7 +269,7 @@ def test_what_others_give_for_a_call_is_told() -> None:
 
 @pytest.mark.parametrize("answer", ["approved", "given"])
 def test_a_call_that_is_settled_within_the_run_counts_once(answer: str) -> None:
-    """A capability may approve it, or answer it."""
+    """A capability can approve or answer it."""
     guard = Guard()
     tool = ToolDefinition(name="write", parameters_json_schema={"type": "object"})
     tools: dict[str, dict[str, Any]] = {
@@ -289,7 +289,7 @@ def test_a_call_that_is_settled_within_the_run_counts_once(answer: str) -> None:
 
 
 def test_a_warning_is_not_lost_where_a_run_is_put_off() -> None:
-    """It is in the history with which the run goes on."""
+    """The warning is in the history with which the run continues."""
     write = Tool(read, name="write", requires_approval=True)
     last = called(("read", {"path": "/a"}, "c10"), ("write", {"path": "/b"}, "w"))
     guard = Guard()
@@ -301,7 +301,7 @@ def test_a_warning_is_not_lost_where_a_run_is_put_off() -> None:
 
 
 def test_tools_of_toolsets_are_guarded_by_the_names_that_the_model_sees() -> None:
-    """Whatever wraps them."""
+    """This holds for any wrapper."""
     guard = Guard()
     toolset = FunctionToolset([read]).prefixed("files")
     done = run(agent_of(guard, loop(21, "files_read"), tools=[], toolsets=[toolset]))
@@ -310,7 +310,7 @@ def test_tools_of_toolsets_are_guarded_by_the_names_that_the_model_sees() -> Non
 
 
 def test_a_result_that_other_capabilities_give_counts_as_the_tools() -> None:
-    """As the model gets it: the guard stands outside of the others, wherever it is in the list."""
+    """It counts as the model receives it, because the guard is outermost wherever it is in the list."""
     numbers = iter(range(99))
 
     class Cache(AbstractCapability[Any]):
@@ -332,8 +332,8 @@ def test_a_result_that_other_capabilities_give_counts_as_the_tools() -> None:
 
 
 def test_a_cancelled_call_has_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cancellation passes."""
-    guard, told = Guard(), []
+    """The cancellation passes through."""
+    guard, recorded = Guard(), []
 
     async def wait(path: str) -> str:
         await asyncio.sleep(60)
@@ -342,26 +342,26 @@ def test_a_cancelled_call_has_no_outcome(monkeypatch: pytest.MonkeyPatch) -> Non
     async def main() -> None:
         await asyncio.wait_for(agent_of(guard, loop(1, "wait"), tools=[wait]).run("go"), 0.5)
 
-    monkeypatch.setattr(guard, "after", lambda *given: told.append(given))
+    monkeypatch.setattr(guard, "after", lambda *given: recorded.append(given))
     with pytest.raises(TimeoutError):
         asyncio.run(main())
-    assert (guard.records()[0].calls, told) == (1, [])
+    assert (guard.records()[0].calls, recorded) == (1, [])
 
 
 @pytest.mark.parametrize("processors", [[ProcessHistory(summarized)], [ProcessHistory(halved)], []])
 def test_a_loop_that_survives_a_compaction_ends_the_run(processors: list[Any]) -> None:
-    """A new summary arms the guard, a provider's own as well, and so does a history that loses half of its messages."""
-    said = loop(60)
+    """A new summary, including a provider's own, arms the guard, and so does losing half of the messages."""
+    responses = loop(60)
     if not processors:
-        said[5] = ModelResponse([CompactionPart(id="cmp_1", provider_name="function"), *said[5].parts])
+        responses[5] = ModelResponse([CompactionPart(id="cmp_1", provider_name="function"), *responses[5].parts])
 
     with pytest.raises(ToolLoopError) as ended:
-        run(agent_of(Guard(), said, *processors))
+        run(agent_of(Guard(), responses, *processors))
     assert ended.value.code == "compaction_loop_persisted"
 
 
-def test_what_is_from_before_the_run_and_a_sliding_window_arm_nothing() -> None:
-    """They are no news."""
+def test_an_old_summary_and_a_sliding_window_do_not_arm_the_guard() -> None:
+    """Neither is a new compaction."""
     events: list[Any] = []
     guard = Guard(listeners=[events.append])
     history = [ModelRequest([UserPromptPart("go")]), ModelResponse([CompactionPart("summary"), TextPart("done")])]
@@ -374,16 +374,16 @@ def test_what_is_from_before_the_run_and_a_sliding_window_arm_nothing() -> None:
 
 @pytest.mark.parametrize("crashes", ["_before", "_after"])
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch, crashes: str) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = crashing_guard(monkeypatch, crashes)
     done = run(agent_of(guard, [*loop(15), *loop(2, "missing", first=15)], retries=9))
 
     assert len(answers(done.all_messages())) == 17
 
 
-@pytest.mark.parametrize("shape", ["_task", "_marks", "_answer", "_outcome"])
+@pytest.mark.parametrize("shape", ["_run_id", "_marks", "_outcome_of_part", "_outcome"])
 def test_objects_of_another_shape_break_no_agent(monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
-    """What cannot be read is not told; the guard says so."""
+    """What cannot be read is not recorded, and the guard reports the crash."""
     guard, kinds = lenient_guard(monkeypatch)
     monkeypatch.setattr(adapter, shape, lambda *_, **__: 1 / 0)
     done = run(agent_of(guard, [*loop(3), *loop(2, "missing", first=3)], retries=9))

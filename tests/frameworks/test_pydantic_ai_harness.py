@@ -1,4 +1,4 @@
-"""The adapter of Pydantic AI, with the compactions of its harness."""
+"""The adapter for Pydantic AI, with the compactions of its harness."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wheelspin.errors import ToolLoopError
 
 
 def test_a_loop_that_survives_a_summary_ends_the_run() -> None:
-    """The summary that a model writes in place of older messages arms the guard."""
+    """A summary by a model that replaces older messages arms the guard."""
     summary = TestModel(custom_output_text="summary")
     agent = agent_of(Guard(), loop(60), SummarizingCompaction(summary, max_messages=14, keep_messages=4))
 
@@ -21,8 +21,8 @@ def test_a_loop_that_survives_a_summary_ends_the_run() -> None:
     assert ended.value.code == "compaction_loop_persisted"
 
 
-def test_a_window_that_slides_along_arms_nothing() -> None:
-    """The other detectors end such a loop."""
+def test_a_window_that_slides_along_does_not_arm_the_guard() -> None:
+    """Such a loop is ended by the other detectors."""
     agent = agent_of(Guard(), loop(60), SlidingWindowCompaction(max_messages=14, keep_messages=12))
 
     with pytest.raises(ToolLoopError) as ended:

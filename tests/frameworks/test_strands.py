@@ -1,4 +1,4 @@
-"""The adapter of Strands, with the real framework."""
+"""The adapter for Strands, with the real framework."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from strands.multiagent import GraphBuilder, Swarm
 
 from tests.frameworks.guards import crashing_guard, lenient_guard
 from tests.frameworks.pages import run_looping_example, run_page
-from tests.frameworks.players.strands import Scripted, agent_of, play, play_in_turn, play_streamed, results, said, shown
+from tests.frameworks.players.strands import (
+    Scripted,
+    agent_of,
+    messages_of,
+    play,
+    play_in_turn,
+    play_streamed,
+    results,
+    shown,
+)
 from wheelspin import Guard
 from wheelspin.adapters import strands
 from wheelspin.adapters.strands import WheelspinHooks
@@ -27,13 +36,13 @@ LOOP = [[ScriptedCall(f"c{number}", "read", "/a", "text")] for number in range(6
 
 
 @pytest.mark.parametrize("player", [play, play_in_turn, play_streamed])
-def test_an_agent_does_what_the_bare_guard_says(player: Callable[[Any, Guard], AdapterRun]) -> None:
-    """Whether the calls of a message run side by side or in turn; the exception comes out of a stream, too."""
+def test_an_agent_does_what_the_guard_alone_decides(player: Callable[[Any, Guard], AdapterRun]) -> None:
+    """The calls of a message can run in parallel or one by one; the exception leaves a stream as well."""
     check_adapter(player)
 
 
 def test_calls_of_one_message_run_at_the_same_time() -> None:
-    """Each gets its own advice with its own result."""
+    """Each result contains its own advice."""
     guard = Guard()
     barrier = Barrier(2, timeout=20)
 
@@ -55,9 +64,9 @@ def test_calls_of_one_message_run_at_the_same_time() -> None:
 
 
 def test_a_run_is_ended_with_an_exception_and_leaves_a_conversation_that_can_go_on() -> None:
-    """Each call has its result, and the reason is the agent's last word; what comes next is a new run."""
+    """Each call has its result, and the reason is the final message; the next invocation is a new run."""
     guard = Guard()
-    model = Scripted(said(LOOP[:36]))
+    model = Scripted(messages_of(LOOP[:36]))
     agent = agent_of(LOOP, [], WheelspinHooks(guard), model=model)
 
     with pytest.raises(ToolLoopError) as ended:
@@ -82,18 +91,18 @@ def test_a_run_can_be_ended_without_an_exception() -> None:
 
 
 def test_a_wrong_option_is_refused() -> None:
-    """With those that there are."""
+    """The error lists the valid values."""
     with pytest.raises(ValueError, match="'raise' or 'end'"):
         WheelspinHooks(on_abort="stop")
 
 
 def test_each_invocation_is_a_run_of_its_own_and_agents_do_not_see_each_other() -> None:
-    """The same hooks may serve them all; the records name sessions and agents."""
+    """The same hooks can serve them all, and the records contain sessions and agents."""
     guard = Guard()
     hooks = WheelspinHooks(guard)
-    one = agent_of(LOOP, [], hooks, model=Scripted(said(LOOP[:9])), agent_id="one")
+    one = agent_of(LOOP, [], hooks, model=Scripted(messages_of(LOOP[:9])), agent_id="one")
     one("go")
-    one.model = Scripted(said(LOOP[9:18]))
+    one.model = Scripted(messages_of(LOOP[9:18]))
     one("again")
     two = agent_of(LOOP[:9], [], hooks, agent_id="two")
     asyncio.run(two.invoke_async("go"))
@@ -109,8 +118,8 @@ def test_each_invocation_is_a_run_of_its_own_and_agents_do_not_see_each_other() 
         assert [record.session_id for record in records] == [two.session_id, one.session_id, one.session_id]
 
 
-def test_an_approval_is_no_outcome_and_the_run_goes_on_after_it() -> None:
-    """A call that is asked about twice counts once."""
+def test_an_approval_is_not_an_outcome_and_the_run_continues_after_it() -> None:
+    """A call that is checked twice counts once."""
     guard = Guard()
 
     def approved(event: BeforeToolCallEvent) -> None:
@@ -131,8 +140,8 @@ def test_an_approval_is_no_outcome_and_the_run_goes_on_after_it() -> None:
     assert sum("Loop detected" in text for (text,) in shown(agent).values()) == 1
 
 
-def test_a_retry_is_no_second_call() -> None:
-    """Its outcome is the one that the model gets, whichever hook asked for it and however late."""
+def test_a_retry_is_not_a_second_call() -> None:
+    """Its outcome is the one the model receives, no matter which hook asked for the retry or when."""
     guard = Guard()
     tries: list[str] = []
 
@@ -150,7 +159,7 @@ def test_a_retry_is_no_second_call() -> None:
 
 
 def test_a_call_that_another_hook_refuses_was_denied() -> None:
-    """It counts as a call, and is no progress."""
+    """It counts as a call without progress."""
     guard = Guard()
 
     def refuse(event: BeforeToolCallEvent) -> None:
@@ -168,8 +177,8 @@ def test_a_call_that_another_hook_refuses_was_denied() -> None:
     assert "Loop detected" in texts[10]
 
 
-def test_a_call_of_a_tool_by_the_program_itself_is_not_judged() -> None:
-    """Only what the model asks for can be a loop of the model."""
+def test_a_call_of_a_tool_by_the_program_itself_is_not_guarded() -> None:
+    """Only calls that the model asks for are checked for loops."""
     guard = Guard()
     agent = agent_of(LOOP[:1], [], WheelspinHooks(guard))
     for _ in range(40):
@@ -179,7 +188,7 @@ def test_a_call_of_a_tool_by_the_program_itself_is_not_judged() -> None:
 
 
 def test_a_run_that_another_hook_has_go_on_is_one_run() -> None:
-    """A loop that goes on after the agent's answer is the same loop, and is ended once for all."""
+    """A loop that continues after the agent's answer is the same loop, and is ended for good."""
     guard = Guard()
     resumed: list[bool] = []
 
@@ -198,16 +207,16 @@ def test_a_run_that_another_hook_has_go_on_is_one_run() -> None:
 
 
 def _summarizer() -> SummarizingConversationManager:
-    """Give a summarizer whose own agent writes the summaries."""
+    """Return a summarizer whose own agent writes the summaries."""
     writer = Agent(Scripted(iter(["summary"] * 9)), callback_handler=None)
     return SummarizingConversationManager(summary_ratio=0.8, preserve_recent_messages=2, summarization_agent=writer)
 
 
 @pytest.mark.parametrize("manager", [_summarizer, lambda: SlidingWindowConversationManager(6)])
 def test_a_loop_that_survives_a_compaction_ends_the_run(manager: Any) -> None:
-    """Older messages are gone since the context was too long."""
+    """Older messages were removed because the context was too long."""
     guard = Guard()
-    model = Scripted(said(LOOP), longest=14)
+    model = Scripted(messages_of(LOOP), longest=14)
     agent = agent_of(LOOP, [], WheelspinHooks(guard), model=model, conversation_manager=manager())
 
     with pytest.raises(ToolLoopError) as ended:
@@ -217,12 +226,12 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(manager: Any) -> None:
     assert agent.conversation_manager.removed_message_count > 0
 
 
-def test_messages_that_are_cut_off_between_runs_arm_nothing() -> None:
-    """A window of messages is applied when a run is over: nothing goes on then."""
+def test_messages_that_are_cut_off_between_runs_do_not_arm_the_guard() -> None:
+    """A window is applied after a run, when no loop is in progress."""
     guard = Guard()
     agent = agent_of(LOOP, [], WheelspinHooks(guard), conversation_manager=SlidingWindowConversationManager(4))
     for start in range(0, 25, 5):
-        agent.model = Scripted(said(LOOP[start : start + 5]))
+        agent.model = Scripted(messages_of(LOOP[start : start + 5]))
         agent("go")
 
     assert agent.conversation_manager.removed_message_count > 0
@@ -231,13 +240,13 @@ def test_messages_that_are_cut_off_between_runs_arm_nothing() -> None:
 
 
 class Answer(BaseModel):
-    """An answer with a form."""
+    """A structured answer."""
 
     path: str
 
 
 def test_an_answer_with_a_form_works_and_a_loop_before_it_is_ended() -> None:
-    """The form is a tool for Strands."""
+    """Strands implements structured output as a tool."""
     guard = Guard()
     script = [*LOOP[:3], [ScriptedCall("last", "Answer", "/a", "")]]
     result = agent_of(script, [], WheelspinHooks(guard))("go", structured_output_model=Answer)
@@ -250,7 +259,7 @@ def test_an_answer_with_a_form_works_and_a_loop_before_it_is_ended() -> None:
 
 
 def test_an_end_comes_out_of_a_graph() -> None:
-    """Its agents share a guard, and do not see each other's calls."""
+    """The graph's agents share a guard, but their calls count separately."""
     guard = Guard()
     hooks = WheelspinHooks(guard)
     builder = GraphBuilder().set_max_node_executions(9)
@@ -268,11 +277,11 @@ def test_an_end_comes_out_of_a_graph() -> None:
 
 
 def test_agents_of_a_swarm_hand_over_under_one_guard() -> None:
-    """A hand-off is a tool call, and what comes after it a run of the next agent."""
+    """A hand-off is a tool call, and what follows is a run of the next agent."""
     guard = Guard()
     hooks = WheelspinHooks(guard)
     script = [*LOOP[:9], [ScriptedCall("over", "handoff_to_agent", "two", "")]]
-    one = agent_of(LOOP, [], hooks, agent_id="one", name="one", model=Scripted(said(script)))
+    one = agent_of(LOOP, [], hooks, agent_id="one", name="one", model=Scripted(messages_of(script)))
     two = agent_of(LOOP[:9], [], hooks, agent_id="two", name="two")
     done = Swarm([one, two], entry_point=one)("go")
 
@@ -283,7 +292,7 @@ def test_agents_of_a_swarm_hand_over_under_one_guard() -> None:
 
 
 def test_an_end_is_a_failure_in_the_result_of_a_swarm() -> None:
-    """Swarms raise no exception of an agent, they hold it."""
+    """A swarm does not raise an agent's exception but keeps it in the result."""
     looping = agent_of(LOOP, [], WheelspinHooks(), name="two")
     done = Swarm([looping], entry_point=looping)("go")
 
@@ -292,7 +301,7 @@ def test_an_end_is_a_failure_in_the_result_of_a_swarm() -> None:
 
 
 def test_an_agent_that_is_a_tool_and_loops_is_a_tool_that_fails() -> None:
-    """The agent above it goes on, and is told why."""
+    """The calling agent receives the reason and continues."""
     guard = Guard()
     hooks = WheelspinHooks(guard)
     below = agent_of(LOOP, [], hooks, agent_id="below", name="below", description="Reads files.")
@@ -304,7 +313,7 @@ def test_an_agent_that_is_a_tool_and_loops_is_a_tool_that_fails() -> None:
 
 
 def test_an_exception_of_a_tool_is_left_as_it_is() -> None:
-    """Strands makes a result of it, and other hooks see it."""
+    """Strands turns it into a result, and other hooks see it."""
     guard = Guard()
     seen: list[Any] = []
     script = [[ScriptedCall("c1", "read", "/a", "no such file", fails=True)]]
@@ -317,7 +326,7 @@ def test_an_exception_of_a_tool_is_left_as_it_is() -> None:
 
 
 def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every call runs."""
+    """All calls still run."""
     guard = crashing_guard(monkeypatch)
     ran: list[str] = []
     agent_of(LOOP[:15], ran, WheelspinHooks(guard))("go")
@@ -326,7 +335,7 @@ def test_a_guard_that_crashes_breaks_no_agent(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_agent_that_cannot_be_read_is_not_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its calls are not judged, and the guard says so."""
+    """Its calls are not guarded, and the guard reports the crash."""
     guard, kinds = lenient_guard(monkeypatch)
     ran: list[str] = []
     agent = agent_of(LOOP[:15], ran, WheelspinHooks(guard))
@@ -339,7 +348,7 @@ def test_an_agent_that_cannot_be_read_is_not_broken(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_result_of_blocks_gets_the_advice_as_a_block() -> None:
-    """Images and JSON stay as they are, and what tells no result from another does not count."""
+    """Images and JSON are unchanged, and metadata that does not distinguish results is ignored."""
     guard = Guard()
 
     @tool
@@ -358,7 +367,7 @@ def test_a_result_of_blocks_gets_the_advice_as_a_block() -> None:
 
 
 def test_a_tool_that_was_cancelled_has_no_outcome() -> None:
-    """It stays open, and is evidence of nothing."""
+    """The call stays open and is not evidence of a loop."""
     guard = Guard()
 
     @tool
@@ -374,7 +383,7 @@ def test_a_tool_that_was_cancelled_has_no_outcome() -> None:
 
 
 def test_a_result_of_another_shape_breaks_no_agent() -> None:
-    """It is not judged."""
+    """The call is not guarded."""
     guard = Guard()
 
     def odd(event: AfterToolCallEvent) -> None:

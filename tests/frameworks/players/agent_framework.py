@@ -1,4 +1,4 @@
-"""Plays a script in an agent of Microsoft Agent Framework, with a client of ours that says what the script says."""
+"""Play a script in a Microsoft Agent Framework agent, with a scripted client."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
     "Client",
     "agent_of",
     "answer",
-    "asked",
     "ended_with",
+    "message_with",
+    "messages_of",
     "play",
     "play_streamed",
-    "said",
     "shown_to",
     "tools_of",
 ]
@@ -42,7 +42,7 @@ LIMITS: Any = {"max_iterations": 400, "max_consecutive_errors_per_request": 400,
 
 
 class Client(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):  # type: ignore[type-arg,misc]
-    """A client that says what it is given, and keeps what it was sent last."""
+    """A client that gives scripted messages and records its last request."""
 
     def __init__(self, says: Iterator[list[Content]], *, conversation: str | None = None, **more: Any) -> None:
         super().__init__(function_invocation_configuration=LIMITS, **more)
@@ -67,26 +67,26 @@ async def _in_parts(contents: list[Content]) -> AsyncIterator[ChatResponseUpdate
         yield ChatResponseUpdate(role="assistant", contents=[content])
 
 
-def said(script: Script) -> Iterator[list[Content]]:
-    """Give the model's messages."""
+def messages_of(script: Script) -> Iterator[list[Content]]:
+    """Yield the model's messages."""
     for message in script:
-        yield asked(*message)
+        yield message_with(*message)
     while True:
         yield answer("done")
 
 
-def asked(*calls: ScriptedCall) -> list[Content]:
-    """Give a message that asks for calls."""
+def message_with(*calls: ScriptedCall) -> list[Content]:
+    """Return a message that asks for calls."""
     return [Content.from_function_call(call.id, call.tool, arguments={"path": call.path}) for call in calls]
 
 
 def answer(text: str) -> list[Content]:
-    """Give a message that is a text."""
+    """Return a text message."""
     return [Content.from_text(text)]
 
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
-    """Give the tools, which do what the script says."""
+    """Return the tools of a script."""
     run = ScriptedTool(script, ran)
 
     @tool(approval_mode="never_require")
@@ -103,7 +103,7 @@ def tools_of(script: Script, ran: list[str]) -> list[Any]:
 
 
 def agent_of(client: Client, tools: list[Any], guard: Guard | None = None, **more: Any) -> Agent[Any]:
-    """Give an agent under a guard, or without one."""
+    """Return an agent with a guard, or without one."""
     options = {name: more.pop(name) for name in ("on_abort",) if name in more}
     middleware = [] if guard is None else [WheelspinMiddleware(guard, **options)]
     return Agent(client, name="agent", tools=tools, middleware=middleware, **more)
@@ -115,13 +115,13 @@ def play(script: Script, guard: Guard | None) -> AdapterRun:
 
 
 def play_streamed(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent that streams, and ends a run with a last word."""
+    """Play a script in an agent that streams and ends a run with a final message."""
     return asyncio.run(_play(script, guard, stream=True))
 
 
 async def _play(script: Script, guard: Guard | None, *, stream: bool) -> AdapterRun:
     ran: list[str] = []
-    client = Client(said(script))
+    client = Client(messages_of(script))
     agent = agent_of(client, tools_of(script, ran), guard, on_abort="end" if stream else "raise")
     ended = None
     try:
@@ -138,13 +138,13 @@ async def _play(script: Script, guard: Guard | None, *, stream: bool) -> Adapter
 
 
 def ended_with(response: AgentResponse[Any]) -> str | None:
-    """Give the code with which a run was ended by a last word."""
+    """Return the code of a run that ended with a final message."""
     code: str | None = response.additional_properties.get("wheelspin")
     return code
 
 
 def shown_to(client: Client) -> dict[str, list[str]]:
-    """Give the texts of the results that the model was sent last, by the ids of their calls."""
+    """Return the texts of the results in the last request to the model, by call id."""
     shown: dict[str, list[str]] = {}
     for content in (content for message in client.sent for content in message.contents):
         if content.type == "function_result":

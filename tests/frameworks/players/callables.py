@@ -1,4 +1,4 @@
-"""Plays a script in a loop that is written by hand."""
+"""Play a script in a hand-written loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["does", "loop", "play"]
 
 
 def does(call: ScriptedCall, ran: list[str]) -> str:
-    """Do what the script says of a call."""
+    """Run a scripted call."""
     if not call.exists:
         return f"unknown tool: {call.tool}"
     ran.append(call.path)
@@ -23,7 +23,7 @@ def does(call: ScriptedCall, ran: list[str]) -> str:
 
 
 def loop(script: Script, make: Callable[[ScriptedCall, list[str]], str]) -> AdapterRun:
-    """Play a script as a hand-written loop does: an exception of a tool is shown to the model, with its notes."""
+    """Play a script in a hand-written loop that shows a tool's exception to the model, including its notes."""
     ran: list[str] = []
     shown: dict[str, list[str]] = {}
     for call in (call for message in script for call in message):

@@ -1,4 +1,4 @@
-"""Plays a script in the Claude that the SDK brings along, with a scripted model on loopback."""
+"""Play a script in the Claude Code bundled with the SDK, with a scripted model on loopback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wheelspin.adapters.claude_agent_sdk import guarded, raising
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall
 
-__all__ = ["SERVER", "asked", "environment", "heard_after", "options_of", "play", "played", "tools_of"]
+__all__ = ["SERVER", "environment", "heard_after", "options_of", "play", "played", "requested_calls", "tools_of"]
 
 SERVER = "files"
 _PREFIX = f"mcp__{SERVER}__"
@@ -25,7 +25,7 @@ _CONTEXT = "hook additional context: "
 
 
 def environment(home: str | Path, model: ScriptedModel) -> dict[str, str]:
-    """Give what makes Claude ask the scripted model, with nothing of the machine's own settings."""
+    """Return an environment in which Claude uses the scripted model and none of the machine's settings."""
     return {
         "HOME": str(home),
         "CLAUDE_CONFIG_DIR": f"{home}/.claude",
@@ -38,19 +38,19 @@ def environment(home: str | Path, model: ScriptedModel) -> dict[str, str]:
 
 
 def options_of(home: str | Path, model: ScriptedModel, **more: Any) -> ClaudeAgentOptions:
-    """Give options for a Claude with a home of its own, that asks for no permission."""
+    """Return options for a Claude with its own home folder that does not ask for permission."""
     given: dict[str, Any] = {"permission_mode": "bypassPermissions", "setting_sources": [], **more}
     return ClaudeAgentOptions(cwd=home, env=environment(home, model), **given)
 
 
-def asked(script: Script) -> list[list[Ask]]:
-    """Give what the model asks for, turn by turn."""
+def requested_calls(script: Script) -> list[list[Ask]]:
+    """Return the calls that the model asks for in each turn."""
     names = {"read": f"{_PREFIX}read", "list": f"{_PREFIX}list"}
     return [[(names.get(call.tool, call.tool), {"path": call.path}) for call in message] for message in script]
 
 
 def tools_of(script: Script, ran: list[str]) -> dict[str, Any]:
-    """Give the server with the tools, which do what the script says."""
+    """Return a server with the tools of a script."""
     answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
 
     async def run(given: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ async def played(prompt: str, options: ClaudeAgentOptions, guard: Guard | None) 
 def play(script: Script, guard: Guard | None) -> AdapterRun:
     """Play a script."""
     ran: list[str] = []
-    turns = asked(script)
+    turns = requested_calls(script)
     ended = None
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
@@ -96,28 +96,28 @@ def play(script: Script, guard: Guard | None) -> AdapterRun:
 
 
 def heard_after(model: ScriptedModel) -> Iterator[tuple[dict[str, Any], str]]:
-    """Give the results that the model was shown at last, each with what hooks said after its message."""
+    """Yield the results in the model's last request, each with the context that hooks added after its message."""
     results: list[dict[str, Any]] = []
-    said: list[str] = []
+    context: list[str] = []
     for message in model.requests[-1]["messages"]:
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if message["role"] == "assistant":
-            yield from ((result, "\n".join(said)) for result in results)
-            results, said = [], []
+            yield from ((result, "\n".join(context)) for result in results)
+            results, context = [], []
         results += [block for block in blocks if block["type"] == "tool_result"]
-        said += [block["text"] for block in blocks if block["type"] == "text" and _CONTEXT in block["text"]]
-    yield from ((result, "\n".join(said)) for result in results)
+        context += [block["text"] for block in blocks if block["type"] == "text" and _CONTEXT in block["text"]]
+    yield from ((result, "\n".join(context)) for result in results)
 
 
 def _shown(script: Script, model: ScriptedModel) -> dict[str, list[str]]:
-    """Give the results by the ids of the script, with the tools' names as the script has them."""
+    """Return the results by the script's call ids, with the script's tool names."""
     ids = {
         f"call_{turn:04}_{place}": call.id for turn, message in enumerate(script) for place, call in enumerate(message)
     }
     shown: dict[str, list[str]] = {}
-    for result, said in heard_after(model):
+    for result, context in heard_after(model):
         content = result["content"]
         text = content if isinstance(content, str) else json.dumps(content)
-        shown.setdefault(ids[result["tool_use_id"]], []).append(f"{text}\n{said}".replace(_PREFIX, ""))
+        shown.setdefault(ids[result["tool_use_id"]], []).append(f"{text}\n{context}".replace(_PREFIX, ""))
     return shown

@@ -1,4 +1,4 @@
-"""Plays a script in an agent of Google's ADK, with a model of ours that says what the script says."""
+"""Play a script in a Google ADK agent, with a scripted model."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
     "Streaming",
     "agent_of",
     "answer",
-    "asked",
     "ended_with",
+    "message_with",
+    "messages_of",
     "play",
     "play_with_a_handler",
     "run",
-    "said",
     "shown_in",
     "tools_of",
     "transfers",
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Model(BaseLlm):
-    """A model that says what it is given, and keeps what it was sent."""
+    """A model that gives scripted messages and records its requests."""
 
     model: str = "scripted"
     says: Any
@@ -57,7 +57,7 @@ class Model(BaseLlm):
 
 
 class Streaming(Model):
-    """A model that says each message twice: in part, and whole."""
+    """A model that sends each message twice, once partial and once complete."""
 
     async def generate_content_async(
         self,
@@ -71,7 +71,7 @@ class Streaming(Model):
 
 
 class Metered(Model):
-    """A model that says how much it was sent: of 10 tokens each."""
+    """A model that reports its input as 10 tokens per message."""
 
     async def generate_content_async(
         self,
@@ -83,7 +83,7 @@ class Metered(Model):
 
 
 class Line(BaseLlmConnection):
-    """A live connection to a model that asks for the next call when it has the result of the last."""
+    """A live connection to a model that asks for the next call once it has the previous result."""
 
     def __init__(self, calls: int, a_message: int) -> None:
         self.answers: list[Any] = []
@@ -110,7 +110,7 @@ class Line(BaseLlmConnection):
                     self.queue.send_content(types.Content(role="user", parts=[types.Part(text="again")]))
                 await self._heard.wait()
                 self._heard.clear()
-            yield asked(ScriptedCall(f"c{number}", "read", "/a", "text"))
+            yield message_with(ScriptedCall(f"c{number}", "read", "/a", "text"))
             await self._answered.wait()
             self._answered.clear()
         yield LlmResponse(turn_complete=True)
@@ -118,7 +118,7 @@ class Line(BaseLlmConnection):
 
 
 class Live(Model):
-    """A model that is called by a live connection."""
+    """A model used over a live connection."""
 
     line: Any
 
@@ -127,16 +127,16 @@ class Live(Model):
         yield self.line
 
 
-def said(script: Script) -> Iterator[LlmResponse]:
-    """Give the model's messages."""
+def messages_of(script: Script) -> Iterator[LlmResponse]:
+    """Yield the model's messages."""
     for message in script:
-        yield asked(*message)
+        yield message_with(*message)
     while True:
         yield answer("done")
 
 
-def asked(*calls: ScriptedCall) -> LlmResponse:
-    """Give a message that asks for calls."""
+def message_with(*calls: ScriptedCall) -> LlmResponse:
+    """Return a message that asks for calls."""
     parts = [
         types.Part(function_call=types.FunctionCall(id=call.id, name=call.tool, args={"path": call.path}))
         for call in calls
@@ -145,12 +145,12 @@ def asked(*calls: ScriptedCall) -> LlmResponse:
 
 
 def answer(text: str) -> LlmResponse:
-    """Give a message that is a text."""
+    """Return a text message."""
     return LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
 
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
-    """Give the tools, which do what the script says."""
+    """Return the tools of a script."""
     run = ScriptedTool(script, ran)
 
     def read(path: str) -> str:
@@ -168,7 +168,7 @@ def tools_of(script: Script, ran: list[str]) -> list[Any]:
 
 
 def transfers(to: str) -> Model:
-    """Give a model that hands over to another agent for ever."""
+    """Return a model that hands over to another agent forever."""
 
     def says() -> Any:
         number = 0
@@ -181,18 +181,18 @@ def transfers(to: str) -> Model:
 
 
 def agent_of(script: Script, ran: list[str] | None = None, **more: Any) -> LlmAgent:
-    """Give an agent whose model says what the script says."""
+    """Return an agent whose model plays a script."""
     tools = tools_of(script, [] if ran is None else ran)
-    return LlmAgent(**{"name": "agent", "model": Model(says=said(script)), "tools": tools, **more})
+    return LlmAgent(**{"name": "agent", "model": Model(says=messages_of(script)), "tools": tools, **more})
 
 
 def play(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent whose tools end it when they fail."""
+    """Play a script in an agent that ends when a tool fails."""
     return _play(script, guard)
 
 
 def play_with_a_handler(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent that turns all errors of tools into results."""
+    """Play a script in an agent that turns tool errors into results."""
     return _play(script, guard, on_tool_error_callback=lambda tool, args, tool_context, error: {"error": str(error)})
 
 
@@ -205,7 +205,7 @@ def _play(script: Script, guard: Guard | None, **more: Any) -> AdapterRun:
 
 
 async def run(runner: Any, session: str = "s1", *, message: types.Content | None = None, **more: Any) -> list[Event]:
-    """Run an invocation in a session, a new one where there is none of that id, and give its events."""
+    """Run an invocation in a session, which is created if necessary, and return its events."""
     place = {"app_name": runner.app_name, "user_id": "user", "session_id": session}
     if await runner.session_service.get_session(**place) is None:
         await runner.session_service.create_session(**place)
@@ -214,7 +214,7 @@ async def run(runner: Any, session: str = "s1", *, message: types.Content | None
 
 
 def shown_in(events: list[Event]) -> dict[str, list[str]]:
-    """Give the texts of the results, by the ids of their calls."""
+    """Return the texts of the results, by call id."""
     shown: dict[str, list[str]] = {}
     for response in (response for event in events for response in event.get_function_responses()):
         texts = [str(value) for value in (response.response or {}).values()]
@@ -223,5 +223,5 @@ def shown_in(events: list[Event]) -> dict[str, list[str]]:
 
 
 def ended_with(events: list[Event]) -> str | None:
-    """Give the code with which a run was ended."""
+    """Return the code of a run that ended."""
     return next((event.custom_metadata["wheelspin"] for event in events if event.custom_metadata), None)

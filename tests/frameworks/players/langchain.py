@@ -1,4 +1,4 @@
-"""Plays a script in an agent of LangChain, with LangChain's own scripted model."""
+"""Play a script in a LangChain agent, with LangChain's own scripted model."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from wheelspin.adapters.langchain import WheelspinMiddleware, guard_tools
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedTool
 
-__all__ = ["Model", "play", "play_in_a_graph", "said", "tools_of"]
+__all__ = ["Model", "messages_of", "play", "play_in_a_graph", "tools_of"]
 
 
 class Model(GenericFakeChatModel):
-    """LangChain's scripted model, which takes any tools."""
+    """LangChain's scripted model, accepting any tools."""
 
     def bind_tools(self, tools: Any, **_: Any) -> Model:
         return self
 
 
-def said(script: Script) -> Iterator[BaseMessage]:
-    """Give the model's messages."""
+def messages_of(script: Script) -> Iterator[BaseMessage]:
+    """Yield the model's messages."""
     for number, message in enumerate(script):
         calls = [{"name": call.tool, "args": {"path": call.path}, "id": call.id} for call in message]
         yield AIMessage("", tool_calls=calls, id=f"m{number}")
@@ -36,7 +36,7 @@ def said(script: Script) -> Iterator[BaseMessage]:
 
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
-    """Give the tools, which do what the script says."""
+    """Return the tools of a script."""
     run = ScriptedTool(script, ran)
 
     @tool
@@ -53,18 +53,18 @@ def tools_of(script: Script, ran: list[str]) -> list[Any]:
 
 
 def play(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent of `create_agent`."""
+    """Play a script in an agent made with `create_agent`."""
     ran: list[str] = []
     seen: list[Sequence[Any]] = []
     middleware = [] if guard is None else [WheelspinMiddleware(guard)]
-    agent = create_agent(Model(messages=said(script)), tools_of(script, ran), middleware=middleware)
+    agent = create_agent(Model(messages=messages_of(script)), tools_of(script, ran), middleware=middleware)
     return _run(agent, ran, seen)
 
 
 def play_in_a_graph(script: Script, guard: Guard | None) -> AdapterRun:
     """Play a script in a graph with a plain `ToolNode` that turns all errors into results."""
     ran: list[str] = []
-    model = Model(messages=said(script))
+    model = Model(messages=messages_of(script))
     graph = StateGraph(MessagesState)
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
     wrappers: dict[str, Callable[..., Any]] = {} if guard is None else guard_tools(guard)

@@ -1,4 +1,4 @@
-"""Plays a script in a plain agent behind LiteLLM: its proxy's own way to the callbacks, and its mocked model."""
+"""Play a script in a plain agent behind LiteLLM, using the proxy's callback path and the mocked model."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ async def hooked(body: dict[str, Any], call_type: str = "acompletion") -> dict[s
 
 
 def play(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in the shape of chat completions, which LiteLLM's mocked model answers."""
+    """Play a script in the chat completions format, answered by LiteLLM's mocked model."""
     return asyncio.run(_play(SHAPES[0], script, guard, mocked=True))
 
 
 def play_in(shape: Shape, script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in any shape; what the model says comes straight from the script."""
+    """Play a script in any format; the model's messages come directly from the script."""
     return asyncio.run(_play(shape, script, guard, mocked=False))
 
 
@@ -65,7 +65,7 @@ async def _play(shape: Shape, script: Script, guard: Guard | None, *, mocked: bo
 
 
 async def _asked(message: list[ScriptedCall], sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Have LiteLLM's mocked model say a message."""
+    """Return a message from LiteLLM's mocked model."""
     calls = [
         {
             "id": call.id,
@@ -77,12 +77,12 @@ async def _asked(message: list[ScriptedCall], sent: list[dict[str, Any]]) -> lis
     answer: Any = await litellm.acompletion(
         "openai/scripted", messages=sent, mock_response="done", mock_tool_calls=calls
     )
-    said = answer.choices[0].message
-    made = [{"id": call.id, "type": "function", "function": dict(call.function)} for call in said.tool_calls or ()]
-    return [{"role": "assistant", "content": said.content, "tool_calls": made}]
+    reply = answer.choices[0].message
+    made = [{"id": call.id, "type": "function", "function": dict(call.function)} for call in reply.tool_calls or ()]
+    return [{"role": "assistant", "content": reply.content, "tool_calls": made}]
 
 
 def _run(call: ScriptedCall) -> Call:
-    """Do what the script says."""
+    """Run a scripted call."""
     result = call.result if call.exists else f"Tool '{call.tool}' not found"
     return Call(call.id, call.tool, {"path": call.path}, result, call.fails or not call.exists)

@@ -1,4 +1,4 @@
-"""Plays a script as a client of MCP: of a server with the middleware, and of one behind `wheelspin mcp`."""
+"""Play a script as an MCP client of a server with the middleware, and of one behind `wheelspin mcp`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def play(script: Script, guard: Guard | None) -> AdapterRun:
 
 
 def play_through_the_proxy(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script with the SDK's client against a server behind the proxy, which has a guard of its own."""
+    """Play a script with the SDK's client against a server behind the proxy, which creates its own guard."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
         given = Path(folder) / "script.json"
         given.write_text(json.dumps(script))
@@ -74,7 +74,7 @@ def play_through_the_proxy(script: Script, guard: Guard | None) -> AdapterRun:
 
 
 async def _played(script: Script, ran: list[str], make: Call, ended: Callable[[], str | None]) -> AdapterRun:
-    """Make the calls of each message; a client that heeds the advice stops where the guard ends the run."""
+    """Make the calls of each message, and stop when the guard ends the run, as the advice asks."""
     shown: dict[str, list[str]] = {}
     for message in script:
         for call in message:
@@ -90,18 +90,18 @@ def _code(guard: Guard | None) -> str | None:
 
 
 def text_of(result: Any) -> str:
-    """Give the texts of a result, as a client shows them."""
+    """Return the texts of a result, as a client shows them."""
     return "\n".join(block.text for block in result.content)
 
 
 def parameters(command: list[str], **environment: str) -> StdioServerParameters:
-    """Give how a client starts a command, with nothing of the user's own configuration."""
+    """Return the parameters to start a command without the user's configuration."""
     environment = {"WHEELSPIN_CONFIG": "/nowhere", "PYTHONPATH": str(ROOT), **environment}
     return StdioServerParameters(command=command[0], args=command[1:], env=environment, cwd=str(ROOT))
 
 
 class Cost(NamedTuple):
-    """Medians in milliseconds of one call."""
+    """Median milliseconds per call."""
 
     direct: float
     guarded: float
@@ -113,7 +113,7 @@ COSTS = "the proxy over stdio"
 
 
 def cost(calls: int = 300) -> Cost:
-    """Measure calls of a server over stdio, directly and through the proxy, in turn."""
+    """Measure calls of a server over stdio, alternating between direct calls and calls through the proxy."""
 
     async def timed(client: ClientSession, path: str) -> float:
         begin = time.perf_counter()

@@ -1,5 +1,5 @@
 """
-A server of FastMCP, for tests: its tools do what a script says, or what the protocol offers beside results.
+A FastMCP server for tests: its tools play a script or use other features of the protocol.
 
 `python -m tests.frameworks.players.mcp_server [SCRIPT [PORT]]` serves over stdio, or over HTTP; what ran goes to
 `SCRIPT.ran`.
@@ -32,13 +32,13 @@ __all__ = ["scripted", "server_of"]
 _FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
 
 
-def scripted(script: Script, told: Callable[[str], object], **options: Any) -> FastMCP:
-    """Give a server whose tools do what a script says."""
+def scripted(script: Script, report: Callable[[str], object], **options: Any) -> FastMCP:
+    """Return a server whose tools play a script."""
     answers: dict[str, ScriptedCall] = {call.path: call for message in script for call in message}
     server: FastMCP = FastMCP("files", **options)
 
     def run(path: str) -> str:
-        told(path)
+        report(path)
         call = answers.get(path)
         if call is not None and call.fails:
             raise RuntimeError(call.result)
@@ -57,12 +57,12 @@ def scripted(script: Script, told: Callable[[str], object], **options: Any) -> F
     return server
 
 
-def server_of(script: Script, told: Callable[[str], object], **options: Any) -> FastMCP:
-    """Give a server that does all that the protocol offers, too."""
-    server = scripted(script, told, instructions="Read before you write.", **options)
+def server_of(script: Script, report: Callable[[str], object], **options: Any) -> FastMCP:
+    """Return a server that also uses the other features of the protocol."""
+    server = scripted(script, report, instructions="Read before you write.", **options)
     _add_results(server)
     _add_asking(server)
-    _add_ends(server, told)
+    _add_ends(server, report)
 
     @server.resource("data://one")
     def one() -> str:
@@ -83,7 +83,7 @@ def _add_results(server: FastMCP) -> None:
 
     @server.tool
     async def rows() -> list[int]:
-        """Give rows."""
+        """Return rows."""
         return [1, 2]
 
 
@@ -91,8 +91,8 @@ def _add_asking(server: FastMCP) -> None:
     @server.tool
     async def sample(context: Context, text: str) -> str:
         """Ask the client's model."""
-        said = [SamplingMessage(role="user", content=TextContent(type="text", text=text))]
-        answer = await context.session.create_message(messages=said, max_tokens=9)
+        messages = [SamplingMessage(role="user", content=TextContent(type="text", text=text))]
+        answer = await context.session.create_message(messages=messages, max_tokens=9)
         return f"the model said {answer.content.text}"  # type: ignore[union-attr]
 
     @server.tool
@@ -103,7 +103,7 @@ def _add_asking(server: FastMCP) -> None:
 
     @server.tool
     async def confirm(context: Context) -> Any:
-        """Ask the user, by an answer that asks."""
+        """Ask the user, by an answer that requires input."""
         if context.input_responses is None:
             asked = ElicitRequest(params=ElicitRequestFormParams(message="Sure?", requested_schema=_FORM))
             return InputRequiredResult(input_requests={"sure": asked}, request_state="asked")
@@ -111,7 +111,7 @@ def _add_asking(server: FastMCP) -> None:
 
     @server.tool
     async def work(context: Context) -> str:
-        """Tell of progress, and log."""
+        """Report progress, and log."""
         for step in range(3):
             await context.report_progress(step, 3, f"step {step}")
         await context.info("worked")
@@ -119,26 +119,26 @@ def _add_asking(server: FastMCP) -> None:
 
     @server.tool
     async def grow(context: Context) -> str:
-        """Tell that there are other tools now."""
+        """Notify the client that the tools have changed."""
         await context.send_notification(ToolListChangedNotification())
         return "grown"
 
 
-def _add_ends(server: FastMCP, told: Callable[[str], object]) -> None:
+def _add_ends(server: FastMCP, report: Callable[[str], object]) -> None:
     @server.tool
     async def wait() -> str:
         """Wait until it is cancelled."""
-        told("waits")
+        report("waits")
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
-            told("cancelled")
+            report("cancelled")
             raise
         return "late"
 
     @server.tool
     async def variable(name: str) -> str:
-        """Give an environment variable."""
+        """Return an environment variable."""
         return os.environ.get(name, "")
 
     @server.tool
@@ -152,11 +152,11 @@ def _main() -> None:
     script = json.loads(given.read_text()) if given is not None else []
     ran = given.with_suffix(".ran").open("a") if given is not None else None
 
-    def told(path: str) -> None:
+    def report(path: str) -> None:
         if ran is not None:
             print(path, file=ran, flush=True)
 
-    server = server_of([[ScriptedCall(*call) for call in message] for message in script], told)
+    server = server_of([[ScriptedCall(*call) for call in message] for message in script], report)
     if len(sys.argv) > 2:
         server.run(transport="http", port=int(sys.argv[2]), show_banner=False, log_level="ERROR")
     else:

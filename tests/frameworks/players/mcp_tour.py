@@ -1,4 +1,4 @@
-"""A client of MCP that sees all that a server shows, and the ways in which it can reach one."""
+"""An MCP client that uses everything a server offers, over each transport."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WAYS = ("stdio to a program", "stdio to a URL", "HTTP to a program", "HTTP to a 
 
 @contextmanager
 def served(command: list[str], folder: Path) -> Iterator[str]:
-    """Start what says on stderr at which URL it serves, and give the URL."""
+    """Start a server that prints its URL to stderr, and yield the URL."""
     log = folder / "proxy.log"
     with log.open("w") as file:
         process = subprocess.Popen(command, cwd=ROOT, stderr=file)  # noqa: S603 - our own program
@@ -71,14 +71,14 @@ def _server_at_a_url(folder: Path) -> Iterator[str]:
 
 @asynccontextmanager
 async def _over_http(url: str) -> AsyncIterator[tuple[Any, Any]]:
-    """Give the streams to a server at a URL."""
+    """Yield the streams to a server at a URL."""
     async with streamable_http_client(url) as streams:
         yield streams[0], streams[1]
 
 
 @asynccontextmanager
 async def direct(name: str, folder: Path) -> AsyncIterator[tuple[Any, Any]]:
-    """Give the streams to the server that is at the end of a way, without the proxy."""
+    """Yield the streams to a server over the given transport, without the proxy."""
     script = folder / "script.json"
     script.write_text("[]")
     if name.endswith("a program"):
@@ -92,7 +92,7 @@ async def direct(name: str, folder: Path) -> AsyncIterator[tuple[Any, Any]]:
 
 @asynccontextmanager
 async def way(name: str, folder: Path) -> AsyncIterator[tuple[Any, Any]]:
-    """Give the streams to a server behind the proxy, that goes one of the ways."""
+    """Yield the streams to a server behind the proxy, over the given transport."""
     script = folder / "script.json"
     script.write_text("[]")
     if name == "stdio to a program":
@@ -116,12 +116,12 @@ async def way(name: str, folder: Path) -> AsyncIterator[tuple[Any, Any]]:
 
 
 async def tour(streams: tuple[Any, Any], ran: Path) -> dict[str, Any]:
-    """Ask a server for all that it has, and give what was shown."""
+    """Use everything a server offers, and return what it answered."""
     seen: list[Any] = []
 
     async def sampled(_: Any, params: Any) -> CreateMessageResult:
-        said = TextContent(type="text", text=f"yes to {params.messages[0].content.text}")
-        return CreateMessageResult(role="assistant", content=said, model="m", stop_reason="endTurn")
+        content = TextContent(type="text", text=f"yes to {params.messages[0].content.text}")
+        return CreateMessageResult(role="assistant", content=content, model="m", stop_reason="endTurn")
 
     async def elicited(_: Any, params: Any) -> ElicitResult:
         return ElicitResult(action="accept", content={"name": params.message})
@@ -129,7 +129,7 @@ async def tour(streams: tuple[Any, Any], ran: Path) -> dict[str, Any]:
     async def logged(params: Any) -> None:
         seen.append(["log", params.level, params.data])
 
-    async def told(message: Any) -> None:
+    async def on_message(message: Any) -> None:
         if getattr(message, "method", "").endswith("list_changed"):
             seen.append(message.method)
 
@@ -140,7 +140,7 @@ async def tour(streams: tuple[Any, Any], ran: Path) -> dict[str, Any]:
         "sampling_callback": sampled,
         "elicitation_callback": elicited,
         "logging_callback": logged,
-        "message_handler": told,
+        "message_handler": on_message,
     }
     async with ClientSession(*streams, **callbacks) as client:
         shown: dict[str, Any] = {"initialize": _json(await client.initialize())}

@@ -1,4 +1,4 @@
-"""Plays a script in an agent of the OpenAI Agents SDK, with the SDK's own scripted model."""
+"""Play a script in an OpenAI Agents SDK agent, with the SDK's own scripted model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from wheelspin.testing import AdapterRun, Script, ScriptedTool
 
 __all__ = [
     "SERVER",
-    "Told",
+    "RecordingGuard",
     "agent_of",
     "asking",
     "compacting",
+    "model_of",
     "play",
     "play_streamed",
-    "said",
     "shown_to",
     "tools_of",
 ]
@@ -58,8 +58,8 @@ server.run("stdio")
 set_trace_processors([])  # no network
 
 
-def said(script: Script) -> ScriptedModel:
-    """Give a model that says what the script says."""
+def model_of(script: Script) -> ScriptedModel:
+    """Return a model that plays a script."""
     messages = [
         [function_call(call.tool, {"path": call.path}, call_id=call.id) for call in message] for message in script
     ]
@@ -68,7 +68,7 @@ def said(script: Script) -> ScriptedModel:
 
 
 def tools_of(script: Script, ran: list[str], **options: Any) -> list[Any]:
-    """Give the tools, which do what the script says."""
+    """Return the tools of a script."""
     run = ScriptedTool(script, ran)
 
     def read(path: str) -> str:
@@ -84,9 +84,9 @@ def tools_of(script: Script, ran: list[str], **options: Any) -> list[Any]:
 
 
 def agent_of(script: Script, guard: Guard | None, ran: list[str] | None = None, **options: Any) -> Agent[Any]:
-    """Give an agent that plays the script."""
+    """Return an agent that plays the script."""
     tools: list[FunctionTool] = tools_of(script, [] if ran is None else ran)
-    agent = Agent("reader", model=said(script), tools=list(tools), **options)
+    agent = Agent("reader", model=model_of(script), tools=list(tools), **options)
     return agent if guard is None else guard_agent(agent, guard)
 
 
@@ -116,7 +116,7 @@ async def _play(script: Script, guard: Guard | None, *, streams: bool) -> Adapte
 
 
 def shown_to(model: Any) -> dict[str, list[str]]:
-    """Give the texts of the results that a model was shown last, by the ids of their calls."""
+    """Return the texts of the results in a model's last request, by call id."""
     shown: dict[str, list[str]] = {}
     for item in model.last_call.input:
         if isinstance(item, dict) and item.get("type") == "function_call_output":
@@ -124,8 +124,8 @@ def shown_to(model: Any) -> dict[str, list[str]]:
     return shown
 
 
-class Told(Guard):
-    """A guard that keeps what it is told."""
+class RecordingGuard(Guard):
+    """A guard that records the outcomes it receives."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -139,7 +139,7 @@ class Told(Guard):
 
 
 def asking(tool: str, times: int = 60, **arguments: Any) -> ScriptedModel:
-    """Give a model that asks for the same again and again."""
+    """Return a model that asks for the same call again and again."""
     given = arguments or {"path": "/a"}
     calls = [function_call(tool, given, call_id=f"{tool}_{number}") for number in range(times)]
     steps = [ModelStep(output=[call], response_id=call.id) for call in calls]  # type: ignore[union-attr]
@@ -147,7 +147,7 @@ def asking(tool: str, times: int = 60, **arguments: Any) -> ScriptedModel:
 
 
 def compacting(request: httpx2.Request) -> httpx2.Response:
-    """Answer as the provider does when it is asked to compact a conversation."""
+    """Answer a request to compact a conversation, as the provider does."""
     item = {"id": "cmp_1", "type": "compaction", "encrypted_content": "secret"}
     body = {"id": "resp_1", "created_at": 1, "object": "response.compaction", "output": [item]}
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}

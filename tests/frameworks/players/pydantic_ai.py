@@ -1,4 +1,4 @@
-"""Plays a script in an agent of Pydantic AI, with Pydantic AI's own scripted model."""
+"""Play a script in a Pydantic AI agent, with Pydantic AI's own scripted model."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _ANSWERS = {"tool-return", "retry-prompt"}
 
 
 def called(*calls: tuple[str, Any, str]) -> ModelResponse:
-    """Give a message of the model that asks for calls: names, arguments, ids."""
+    """Return a message of the model that asks for calls, given as names, arguments and ids."""
     return ModelResponse([ToolCallPart(name, arguments, call_id) for name, arguments, call_id in calls])
 
 
-def model_of(said: Iterable[ModelResponse], seen: list[ModelMessage] | None = None) -> FunctionModel:
-    """Give a model that says these messages, and then a final answer; `seen` gets the newest message it is shown."""
-    messages = iter([*said, ModelResponse([TextPart("done")])])
+def model_of(responses: Iterable[ModelResponse], seen: list[ModelMessage] | None = None) -> FunctionModel:
+    """Return a model that gives these messages and then a final answer; `seen` receives each newest message."""
+    messages = iter([*responses, ModelResponse([TextPart("done")])])
 
     def say(history: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if seen is not None:
@@ -62,7 +62,7 @@ def model_of(said: Iterable[ModelResponse], seen: list[ModelMessage] | None = No
 
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
-    """Give the tools, which do what the script says."""
+    """Return the tools of a script."""
     run = ScriptedTool(script, ran)
 
     # Coroutines that wait for nothing end in the order of the calls, as under the bare guard.
@@ -78,43 +78,43 @@ def tools_of(script: Script, ran: list[str]) -> list[Any]:
 
 
 def answers(messages: Iterable[ModelMessage]) -> list[Any]:
-    """Give the results of calls that are in a conversation."""
+    """Return the results in a conversation."""
     return [part for message in messages for part in message.parts if part.part_kind in _ANSWERS]
 
 
 def notes(messages: Iterable[ModelMessage]) -> list[str]:
-    """Give what the model was told beside the results."""
+    """Return the notes that the model received with the results."""
     parts = [part for message in messages for part in message.parts]
     return [part.content for part in parts if isinstance(part, SystemPromptPart)]
 
 
 def read(path: str) -> str:
-    """Read a file, whose text is always the same."""
+    """Read a file whose text is always the same."""
     return "text"
 
 
 def loop(times: int, tool: str = "read", arguments: Any = None, first: int = 0) -> list[ModelResponse]:
-    """Give the messages of a model that asks for one thing over and over."""
+    """Return the messages of a model that asks for the same call over and over."""
     return [called((tool, arguments or {"path": "/a"}, f"c{number}")) for number in range(first, first + times)]
 
 
-def agent_of(guard: Guard, said: Any, *more: Any, **options: Any) -> Any:
-    """Give a guarded agent whose model says these messages, with more capabilities and other options."""
+def agent_of(guard: Guard, responses: Any, *more: Any, **options: Any) -> Any:
+    """Return a guarded agent whose model gives these messages, with more capabilities and other options."""
     return Agent(
-        model_of(said),
+        model_of(responses),
         **{"tools": [read], "name": "helper", **options},
         capabilities=[WheelspinCapability(guard), *more],
     )
 
 
 def run(agent: Any, prompt: str | None = "go", **more: Any) -> Any:
-    """Run an agent for as long as it wants."""
+    """Run an agent without a request limit."""
     return asyncio.run(agent.run(prompt, usage_limits=UsageLimits(request_limit=None), **more))
 
 
-def resumed(guard: Guard, said: list[ModelResponse], result_of: Any, **options: Any) -> list[Any]:
-    """Run an agent whose calls others settle, one run for each of them, and give what it said in each."""
-    agent = agent_of(guard, said, output_type=[str, DeferredToolRequests], **options)
+def resumed(guard: Guard, responses: list[ModelResponse], result_of: Any, **options: Any) -> list[Any]:
+    """Run an agent whose calls are resolved elsewhere, one run for each, and return the output of each run."""
+    agent = agent_of(guard, responses, output_type=[str, DeferredToolRequests], **options)
     done = [run(agent)]
     while isinstance(done[-1].output, DeferredToolRequests):
         results = result_of(done[-1].output)
@@ -128,7 +128,7 @@ def approved(requests: DeferredToolRequests) -> DeferredToolResults:
 
 
 def summarized(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Put a summary in place of some messages, as a history processor that summarizes."""
+    """Replace some messages with a summary, as a summarizing history processor does."""
     if len(messages) < 30:
         return messages
     summary = ModelResponse([CompactionPart(f"what was done until {messages[-2].timestamp}")])
@@ -146,11 +146,11 @@ def play(script: Script, guard: Guard | None) -> AdapterRun:
 
 
 def play_with(drive: Callable[[Any], None], script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent that is run in one way or another, and may get a name wrong as often as it likes."""
+    """Play a script in an agent started by `drive`, with plenty of retries for wrong tool names."""
     ran: list[str] = []
-    said = [called(*((call.tool, {"path": call.path}, call.id) for call in message)) for message in script]
+    responses = [called(*((call.tool, {"path": call.path}, call.id) for call in message)) for message in script]
     capabilities = [] if guard is None else [WheelspinCapability(guard)]
-    agent = Agent(model_of(said), tools=tools_of(script, ran), capabilities=capabilities, retries=100)
+    agent = Agent(model_of(responses), tools=tools_of(script, ran), capabilities=capabilities, retries=100)
     ended = None
     with capture_run_messages() as messages:
         try:
@@ -161,12 +161,12 @@ def play_with(drive: Callable[[Any], None], script: Script, guard: Guard | None)
 
 
 def _shown(messages: Iterable[ModelMessage]) -> dict[str, list[str]]:
-    """Give what the model was shown of each call: its results, and the note behind them that names its tool."""
+    """Return what the model received for each call: its results, and the note after them that names its tool."""
     shown: dict[str, list[str]] = {}
     for message in messages:
-        said = notes([message])
+        message_notes = notes([message])
         for part in answers([message]):
-            of_it = [note for note in said if f"`{part.tool_name}`" in note]
+            of_it = [note for note in message_notes if f"`{part.tool_name}`" in note]
             shown.setdefault(part.tool_call_id, []).append("\n\n".join([str(part.content), *of_it]))
     return shown
 

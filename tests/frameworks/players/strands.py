@@ -1,4 +1,4 @@
-"""Plays a script in an agent of Strands, with a scripted model."""
+"""Play a script in a Strands agent, with a scripted model."""
 
 from __future__ import annotations
 
@@ -18,45 +18,55 @@ from wheelspin.adapters.strands import WheelspinHooks
 from wheelspin.errors import ToolLoopError
 from wheelspin.testing import AdapterRun, Script, ScriptedCall, ScriptedTool
 
-__all__ = ["Scripted", "agent_of", "play", "play_in_turn", "play_streamed", "results", "said", "shown", "tools_of"]
+__all__ = [
+    "Scripted",
+    "agent_of",
+    "messages_of",
+    "play",
+    "play_in_turn",
+    "play_streamed",
+    "results",
+    "shown",
+    "tools_of",
+]
 
 
 class Scripted(Model):
-    """A model that says its messages in turn: a text, or calls."""
+    """A model that gives its messages in turn, each a text or calls."""
 
     def __init__(self, messages: Iterator[str | list[ScriptedCall]], longest: int = 1000) -> None:
         self._messages = messages
         self._longest = longest
 
     def update_config(self, **_: Any) -> None:
-        """Take none."""
+        """Accept no options."""
 
     def get_config(self) -> Any:
-        """Give none."""
+        """Return no options."""
         return {}
 
     def structured_output(self, *_: Any, **__: Any) -> Any:
-        """Know none."""
+        """Not supported."""
         raise NotImplementedError
 
     async def stream(self, messages: Any, *_: Any, **__: Any) -> AsyncIterator[Any]:
-        """Say the next message, where the conversation is not too long."""
+        """Send the next message, unless the conversation is too long."""
         if len(messages) > self._longest:
             raise ContextWindowOverflowException("too long")
-        said = next(self._messages)
+        message = next(self._messages)
         yield {"messageStart": {"role": "assistant"}}
-        for block in _blocks(said):
+        for block in _blocks(message):
             for part in block:
                 yield part
-        yield {"messageStop": {"stopReason": "end_turn" if isinstance(said, str) else "tool_use"}}
+        yield {"messageStop": {"stopReason": "end_turn" if isinstance(message, str) else "tool_use"}}
 
 
-def _blocks(said: str | list[ScriptedCall]) -> Iterator[list[dict[str, Any]]]:
+def _blocks(message: str | list[ScriptedCall]) -> Iterator[list[dict[str, Any]]]:
     stop: dict[str, Any] = {"contentBlockStop": {}}
-    if isinstance(said, str):
-        yield [{"contentBlockStart": {"start": {}}}, {"contentBlockDelta": {"delta": {"text": said}}}, stop]
+    if isinstance(message, str):
+        yield [{"contentBlockStart": {"start": {}}}, {"contentBlockDelta": {"delta": {"text": message}}}, stop]
         return
-    for call in said:
+    for call in message:
         start = {"toolUse": {"name": call.tool, "toolUseId": call.id}}
         to = call.tool == "handoff_to_agent"
         arguments = {"agent_name": call.path, "message": "go on"} if to else {"path": call.path}
@@ -64,14 +74,14 @@ def _blocks(said: str | list[ScriptedCall]) -> Iterator[list[dict[str, Any]]]:
         yield [{"contentBlockStart": {"start": start}}, {"contentBlockDelta": {"delta": delta}}, stop]
 
 
-def said(script: Script, *words: str) -> Iterator[str | list[ScriptedCall]]:
-    """Give what the model says: the script, then some words."""
+def messages_of(script: Script, *words: str) -> Iterator[str | list[ScriptedCall]]:
+    """Yield the model's messages: those of the script, then the given texts."""
     yield from script
     yield from words or ("done",)
 
 
 def tools_of(script: Script, ran: list[str]) -> list[Any]:
-    """Give the tools, which do what the script says."""
+    """Return the tools of a script."""
     run = ScriptedTool(script, ran)
 
     @tool
@@ -88,9 +98,9 @@ def tools_of(script: Script, ran: list[str]) -> list[Any]:
 
 
 def agent_of(script: Script, ran: list[str], hooks: WheelspinHooks | None, **options: Any) -> Agent:
-    """Give an agent whose model says the script."""
+    """Return an agent whose model plays a script."""
     options = {"conversation_manager": NullConversationManager(), "tools": tools_of(script, ran), **options}
-    model = options.pop("model", None) or Scripted(said(script))
+    model = options.pop("model", None) or Scripted(messages_of(script))
     return Agent(model, hooks=[] if hooks is None else [hooks], callback_handler=None, **options)
 
 
@@ -100,7 +110,7 @@ def play(script: Script, guard: Guard | None) -> AdapterRun:
 
 
 def play_in_turn(script: Script, guard: Guard | None) -> AdapterRun:
-    """Play a script in an agent that runs the calls of a message in turn."""
+    """Play a script in an agent that runs the calls of a message one by one."""
     return _played(script, guard, lambda agent: agent("go"), tool_executor=SequentialToolExecutor())
 
 
@@ -126,7 +136,7 @@ def _played(script: Script, guard: Guard | None, start: Callable[[Agent], object
 
 
 def shown(agent: Agent) -> dict[str, list[str]]:
-    """Give the texts of the results in an agent's conversation, by the ids of the calls."""
+    """Return the texts of the results in an agent's conversation, by call id."""
     texts: dict[str, list[str]] = {}
     for result in results(agent):
         text = "\n".join(block.get("text", "") for block in result["content"])
@@ -135,5 +145,5 @@ def shown(agent: Agent) -> dict[str, list[str]]:
 
 
 def results(agent: Agent) -> list[Any]:
-    """Give the results in an agent's conversation."""
+    """Return the results in an agent's conversation."""
     return [block["toolResult"] for message in agent.messages for block in message["content"] if "toolResult" in block]
