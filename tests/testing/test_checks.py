@@ -90,7 +90,7 @@ def test_a_detector_that_is_right_passes() -> None:
         (Blind(), r"stops call 3, although its outcomes change"),
         (Misnamed(), r"carries the id 'another', expected 'repeat'"),
         (Eager(), r"2 is below its threshold 3"),
-        (Shouting(), r"'Repeat' is not in kebab case"),
+        (Shouting(), r"'Repeat' is no kebab case"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -266,12 +266,12 @@ def _lines(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("reader", "sample", "said"),
     [
-        (Deaf(), lambda _: CODEX, "`matches` returns False, expected True"),
-        (Claiming(), lambda _: CODEX, "an outcome of a call that is not open"),
+        (Deaf(), lambda _: CODEX, "does not say that this is its format"),
+        (Claiming(), lambda _: CODEX, "an outcome of a call that does not wait for one"),
         (Leaving(), lambda _: CODEX, r"\d+ calls have no outcome"),
-        (Backwards(), lambda _: CODEX, "the line numbers of the events decrease"),
-        (Silent(), lambda _: CODEX, "cut off in the middle, no problem is reported"),
-        (Trusting(), _lines, "makes the reader raise KeyError"),
+        (Backwards(), lambda _: CODEX, "its events go back"),
+        (Silent(), lambda _: CODEX, "cut off in the middle, nothing is said to be lost"),
+        (Trusting(), _lines, "makes it raise KeyError"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Reader) else "",
 )
@@ -285,5 +285,5 @@ def test_a_check_tells_what_a_reader_does_wrong(
 
 def test_a_check_of_a_reader_needs_a_session() -> None:
     """Without one nothing would be checked."""
-    with pytest.raises(ValueError, match="no sample given"):
+    with pytest.raises(ValueError, match="needs a session"):
         check_reader(Codex())

@@ -1,4 +1,4 @@
-"""Check that a reader keeps its contract, whatever a file contains."""
+"""A check that a reader keeps its contract, whatever is in a file."""
 
 from __future__ import annotations
 
@@ -54,84 +54,77 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"messages": [{"info": {"role": "user"}, "parts": 3}, {"info": 3}, {"info": {"role": "assistant"}}]},
     {"messages": [{"role": "assistant", "content": {"a": 1}}, 3, [[[[[]]]]]]},
 )
-"""Lines that a host might write one day: keys of known formats, with values of unexpected types."""
+"""Lines as hosts might write them one day: the words of known formats, and values of other shapes."""
 
 
 def check_reader(reader: Reader, *samples: Path) -> None:
     """
-    Check that a reader keeps every law of `READER_LAWS` on every sample.
+    Check a reader: it keeps every law of `READER_LAWS` on every sample.
 
     Args:
         reader: The reader.
-        samples: Complete sessions in its format, plain or gzip. Each must contain calls, all with their outcomes.
+        samples: Sessions in its format, plain or gzip, each with calls and their outcomes, and whole.
 
     Raises:
-        AssertionError: The reader breaks a law. The message says where, what was found, and what was expected.
-        ValueError: No sample was given.
+        AssertionError: A law does not hold; the message says where, what was found, and what was expected.
+        ValueError: There is no sample.
     """
     if not samples:
-        raise ValueError("no sample given; pass at least one session in the reader's format")
+        raise ValueError("a check needs a session in the reader's format")
     for sample in samples:
         for law in READER_LAWS:
             law(reader, sample)
 
 
 def knows_its_format(reader: Reader, sample: Path) -> None:
-    """The reader matches the file. If it is built in, no reader that is tried before it matches the file."""
-    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: `matches` returns False, expected True")
+    """It says that the file is its own; where it is one of the family, no reader that is asked before it says so."""
+    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: it does not say that this is its format")
     for other in READERS[: READERS.index(reader)] if reader in READERS else ():
         expect(
-            not other.matches(TranscriptFile(sample).head()),
-            f"{sample}: the reader {other.name}, which is tried first, also matches this file",
+            not other.matches(TranscriptFile(sample).head()), f"{sample}: {other.name} is asked before it, and takes it"
         )
 
 
 def gives_calls_before_outcomes(reader: Reader, sample: Path) -> None:
-    """Each outcome follows its call, each call has one outcome, and line numbers never decrease."""
+    """Each outcome belongs to one call that was asked for before, and each call has one; places only grow."""
     events, source = _read(reader, sample)
     waiting: set[int] = set()
     for event in events:
         if isinstance(event, ToolCalled):
             open_calls.add(id(event.call))
         elif isinstance(event, ToolReturned):
-            expect(id(event.call) in waiting, f"{sample}:{event.line}: an outcome of a call that is not open")
+            expect(id(event.call) in waiting, f"{sample}:{event.line}: an outcome of a call that does not wait for one")
             waiting.remove(id(event.call))
-    lines = [event.line for event in events]
-    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: no calls found")
+    places = [event.line for event in events]
+    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: it finds no call")
     expect(not waiting, f"{sample}: {len(waiting)} calls have no outcome")
-    expect(source.problem_count == 0, f"{sample}: {source.problem_count} places could not be read, expected none")
-    expect(lines == sorted(lines), f"{sample}: the line numbers of the events decrease: {lines}")
+    expect(source.problem_count == 0, f"{sample}: it could not read {source.problem_count} places")
+    expect(places == sorted(places), f"{sample}: its events go back: {places}")
 
 
 def reads_compressed_files(reader: Reader, sample: Path) -> None:
-    """The same session, compressed with gzip, gives the same events."""
+    """The same session, packed with gzip, gives the same events."""
     with TemporaryDirectory() as folder:
         packed = Path(folder) / "session.gz"
         packed.write_bytes(gzip.compress(_bytes(sample)))
-        expect(
-            _read(reader, packed)[0] == _read(reader, sample)[0],
-            f"{sample}: compressed with gzip, the session gives different events",
-        )
+        expect(_read(reader, packed)[0] == _read(reader, sample)[0], f"{sample}: packed with gzip, it is another")
 
 
 def reads_broken_files_as_far_as_they_go(reader: Reader, sample: Path) -> None:
-    """A session that is cut off, because its writer died, is read up to there, and what is lost is counted."""
+    """A session whose writer died is a session all the same; what is lost is counted."""
     whole, _ = _read(reader, sample)
     with TemporaryDirectory() as folder:
         cut = Path(folder) / "session"
         data = _bytes(sample)
         cut.write_bytes(data[: len(data) * 2 // 3].rstrip()[:-1])
         events, source = _read(reader, cut)
-    expect(source.problem_count > 0, f"{sample}: cut off in the middle, no problem is reported, expected at least one")
+    expect(source.problem_count > 0, f"{sample}: cut off in the middle, nothing is said to be lost")
     kinds = [type(event) for event in events]
-    expect(
-        kinds == [type(event) for event in whole][: len(kinds)],
-        f"{sample}: cut off in the middle, the session starts with different events: {kinds}",
-    )
+    expect(kinds == [type(event) for event in whole][: len(kinds)], f"{sample}: cut off, it begins otherwise: {kinds}")
 
 
 def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
-    """Lines of unexpected shape before those of a session do no harm, since a host may change its format."""
+    """A host may change its format: lines of any shape, before those of a session, do no harm."""
     data = _bytes(sample)
     with TemporaryDirectory() as folder:
         for shape in SHAPES:
@@ -141,9 +134,7 @@ def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
                 reader.matches(TranscriptFile(strange).head())
                 _read(reader, strange)
             except Exception as crash:
-                raise AssertionError(
-                    f"{sample}: the line {json.dumps(shape)} makes the reader raise {crash!r}"
-                ) from crash
+                raise AssertionError(f"{sample}: the line {json.dumps(shape)} makes it raise {crash!r}") from crash
 
 
 READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
@@ -154,7 +145,7 @@ READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
     skips_unknown_lines,
     leaves_out_advice,
 )
-"""The laws that every reader keeps."""
+"""What every reader must keep, one law each."""
 
 
 def _read(reader: Reader, path: Path) -> tuple[list[Event], TranscriptFile]:
