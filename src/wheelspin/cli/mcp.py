@@ -39,7 +39,7 @@ _LOOPBACK = "127.0.0.1"
 _PORTS = range(1 << 16)
 
 Server = Callable[[], AbstractAsyncContextManager[Endpoint]]
-"""Opens a server for one session."""
+"""Opens the connection to the server for one session."""
 
 
 def add_to(verbs: Any) -> None:
@@ -76,11 +76,11 @@ def _run(options: argparse.Namespace) -> int:
         found = "both a command and `--url` were given" if words else "neither a command nor `--url` was given"
         fault = Fault("", found, "one of them", hint="see `wheelspin mcp --help`")
         raise ConfigError("mcp", [fault])
-    calls = GuardedSessions(Guard(_settings(options), clock=time.time, listeners=[_tell]))
+    sessions = GuardedSessions(Guard(_settings(options), clock=time.time, listeners=[_report]))
     server = _at(options.url, options.header) if options.url else _started(words)
     if options.http is None:
-        return asyncio.run(_until_signal(_over_stdio(calls, server)))
-    return asyncio.run(_until_signal(_over_http(calls, server, *_address(options.http))))
+        return asyncio.run(_until_signal(_over_stdio(sessions, server)))
+    return asyncio.run(_until_signal(_over_http(sessions, server, *_address(options.http))))
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -118,8 +118,8 @@ def _started(words: list[str]) -> Server:
                 raise ConfigError("mcp", [fault]) from None
             yield started
             if started.exit_code and not started.is_closing:
-                when = "" if started.has_written else " before it said anything; try the command alone"
-                _say(f"{words[0]} ended with {started.exit_code}{when}")
+                when = "" if started.has_written else " before it sent anything; run the command by itself to see why"
+                _log(f"{words[0]} exited with code {started.exit_code}{when}")
 
     return server
 
@@ -163,15 +163,15 @@ def _address(given: str) -> tuple[str, int]:
     return host.strip("[]") or _LOOPBACK, int(port)
 
 
-async def _over_stdio(calls: GuardedSessions, server: Server) -> int:
-    """Serve the client that started this process, until it or the server is gone."""
+async def _over_stdio(sessions: GuardedSessions, server: Server) -> int:
+    """Serve the client that started this process, until the client or the server ends."""
     async with server() as opened:
-        await forward(StdioClient(), opened, Relay(calls, uuid4().hex))
+        await forward(StdioClient(), opened, Relay(sessions, uuid4().hex))
     return (opened.exit_code or 0) if isinstance(opened, ServerProcess) else 0
 
 
-async def _over_http(calls: GuardedSessions, server: Server, host: str, port: int) -> int:
-    """Serve clients that come over HTTP, each with a server of its own."""
+async def _over_http(sessions: GuardedSessions, server: Server, host: str, port: int) -> int:
+    """Serve clients over HTTP, each with a connection of its own to the server."""
     http = _http()
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
@@ -185,7 +185,7 @@ async def _over_http(calls: GuardedSessions, server: Server, host: str, port: in
     async def session(name: str, client: Endpoint) -> None:
         try:
             async with server() as opened:
-                await forward(client, opened, Relay(calls, name))
+                await forward(client, opened, Relay(sessions, name))
         except ConfigError as problem:
             _log(problem.diagnostics())
 

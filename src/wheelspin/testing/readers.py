@@ -1,4 +1,4 @@
-"""A check that a reader keeps its contract, whatever is in a file."""
+"""Checks that a reader keeps its contract, whatever a file contains."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"messages": [{"info": {"role": "user"}, "parts": 3}, {"info": 3}, {"info": {"role": "assistant"}}]},
     {"messages": [{"role": "assistant", "content": {"a": 1}}, 3, [[[[[]]]]]]},
 )
-"""Lines as hosts might write them one day: the words of known formats, and values of other shapes."""
+"""Lines that hosts might write one day: keys of known formats with values of unexpected types."""
 
 
 def check_reader(reader: Reader, *samples: Path) -> None:
     """
-    Check a reader: it keeps every law of `READER_LAWS` on every sample.
+    Check that a reader keeps every law of `READER_LAWS` on every sample.
 
     Args:
         reader: The reader.
-        samples: Sessions in its format, plain or gzip, each with calls and their outcomes, and whole.
+        samples: Complete sessions in its format, plain or compressed with gzip, in which every call has an outcome.
 
     Raises:
         AssertionError: A law does not hold; the message says where, what was found, and what was expected.
@@ -77,54 +77,57 @@ def check_reader(reader: Reader, *samples: Path) -> None:
 
 
 def knows_its_format(reader: Reader, sample: Path) -> None:
-    """It says that the file is its own; where it is one of the family, no reader that is asked before it says so."""
-    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: it does not say that this is its format")
+    """The reader recognises the file, and no built-in reader that is asked before it does."""
+    expect(reader.matches(TranscriptFile(sample).head()), f"{sample}: the reader does not recognise its format")
     for other in READERS[: READERS.index(reader)] if reader in READERS else ():
         expect(
-            not other.matches(TranscriptFile(sample).head()), f"{sample}: {other.name} is asked before it, and takes it"
+            not other.matches(TranscriptFile(sample).head()),
+            f"{sample}: {other.name}, which is asked first, recognises it",
         )
 
 
 def gives_calls_before_outcomes(reader: Reader, sample: Path) -> None:
-    """Each outcome belongs to one call that was asked for before, and each call has one; places only grow."""
-    events, source = _read(reader, sample)
-    waiting: set[int] = set()
+    """Each outcome belongs to one earlier call, each call has an outcome, and line numbers never decrease."""
+    events, file = _read(reader, sample)
+    open_calls: set[int] = set()
     for event in events:
         if isinstance(event, ToolCalled):
             open_calls.add(id(event.call))
         elif isinstance(event, ToolReturned):
-            expect(id(event.call) in waiting, f"{sample}:{event.line}: an outcome of a call that does not wait for one")
-            waiting.remove(id(event.call))
-    places = [event.line for event in events]
-    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: it finds no call")
-    expect(not waiting, f"{sample}: {len(waiting)} calls have no outcome")
-    expect(source.problem_count == 0, f"{sample}: it could not read {source.problem_count} places")
-    expect(places == sorted(places), f"{sample}: its events go back: {places}")
+            expect(id(event.call) in open_calls, f"{sample}:{event.line}: an outcome of a call that is not open")
+            open_calls.remove(id(event.call))
+    lines = [event.line for event in events]
+    expect(any(isinstance(event, ToolCalled) for event in events), f"{sample}: no call was found")
+    expect(not open_calls, f"{sample}: {len(open_calls)} calls have no outcome")
+    expect(file.problem_count == 0, f"{sample}: {file.problem_count} places could not be read")
+    expect(lines == sorted(lines), f"{sample}: the line numbers of the events decrease: {lines}")
 
 
 def reads_compressed_files(reader: Reader, sample: Path) -> None:
-    """The same session, packed with gzip, gives the same events."""
+    """A session compressed with gzip has the same events."""
     with TemporaryDirectory() as folder:
         packed = Path(folder) / "session.gz"
         packed.write_bytes(gzip.compress(_bytes(sample)))
-        expect(_read(reader, packed)[0] == _read(reader, sample)[0], f"{sample}: packed with gzip, it is another")
+        expect(
+            _read(reader, packed)[0] == _read(reader, sample)[0], f"{sample}: compressed with gzip, its events differ"
+        )
 
 
 def reads_broken_files_as_far_as_they_go(reader: Reader, sample: Path) -> None:
-    """A session whose writer died is a session all the same; what is lost is counted."""
+    """A truncated session is read as far as it goes, and the loss is noted."""
     whole, _ = _read(reader, sample)
     with TemporaryDirectory() as folder:
         cut = Path(folder) / "session"
         data = _bytes(sample)
         cut.write_bytes(data[: len(data) * 2 // 3].rstrip()[:-1])
-        events, source = _read(reader, cut)
-    expect(source.problem_count > 0, f"{sample}: cut off in the middle, nothing is said to be lost")
+        events, file = _read(reader, cut)
+    expect(file.problem_count > 0, f"{sample}: truncated, no problem is noted")
     kinds = [type(event) for event in events]
-    expect(kinds == [type(event) for event in whole][: len(kinds)], f"{sample}: cut off, it begins otherwise: {kinds}")
+    expect(kinds == [type(event) for event in whole][: len(kinds)], f"{sample}: truncated, its events differ: {kinds}")
 
 
-def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
-    """A host may change its format: lines of any shape, before those of a session, do no harm."""
+def skips_unknown_lines(reader: Reader, sample: Path) -> None:
+    """Unknown lines before a session do no harm, since a host may change its format."""
     data = _bytes(sample)
     with TemporaryDirectory() as folder:
         for shape in SHAPES:
@@ -134,7 +137,18 @@ def passes_over_what_it_does_not_know(reader: Reader, sample: Path) -> None:
                 reader.matches(TranscriptFile(strange).head())
                 _read(reader, strange)
             except Exception as crash:
-                raise AssertionError(f"{sample}: the line {json.dumps(shape)} makes it raise {crash!r}") from crash
+                raise AssertionError(f"{sample}: the line {json.dumps(shape)} raises {crash!r}") from crash
+
+
+def leaves_out_advice(reader: Reader, sample: Path) -> None:
+    """Wheelspin's own advice before, after or beside the text of a result is not part of the outcome."""
+    events, _ = _read(reader, sample)
+    texts = {text for event in events if isinstance(event, ToolReturned) for text in _texts(event.outcome.value)}
+    with TemporaryDirectory() as folder:
+        for where, add in _PLACES.items():
+            advised = Path(folder) / "session"
+            advised.write_bytes(_advised(_bytes(sample), texts, add))
+            expect(_read(reader, advised)[0] == events, f"{sample}: advice {where} a result changes the events")
 
 
 READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
@@ -145,7 +159,7 @@ READER_LAWS: tuple[Callable[[Reader, Path], None], ...] = (
     skips_unknown_lines,
     leaves_out_advice,
 )
-"""What every reader must keep, one law each."""
+"""The laws that every reader keeps."""
 
 
 def _read(reader: Reader, path: Path) -> tuple[list[Event], TranscriptFile]:
