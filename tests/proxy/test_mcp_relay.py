@@ -171,7 +171,7 @@ def test_an_unknown_tool_is_recognised() -> None:
     for answer in missing:
         warned = Session().calls(11, answer)[10]["result"]["content"][0]["text"]
 
-        assert "although there is no such tool" in warned
+        assert "but there is no tool of that name" in warned
 
 
 def test_a_call_that_is_cancelled_or_continues_as_a_task_has_no_outcome() -> None:
