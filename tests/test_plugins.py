@@ -19,7 +19,7 @@ from wheelspin.cli import main
 MODULE = '''
 """Loops of the user's own."""
 
-from wheelspin import Detector, Evidence, Level, Needs
+from wheelspin.core.detectors.base import Detector, Evidence, Needs
 
 
 class SecretHunt(Detector):

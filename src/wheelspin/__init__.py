@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin import errors
     from wheelspin.config import Config, load_config
-    from wheelspin.core.detectors.base import Detector, Evidence, Needs, Rank, Scope
+    from wheelspin.core.detectors.base import Detector
     from wheelspin.core.events import Action, Finding, Level, Outcome, OutcomeKind, ToolCall, Verdict
     from wheelspin.core.guard import Guard
     from wheelspin.core.hints import ToolHint
@@ -33,19 +33,15 @@ __all__ = [
     "Config",
     "Detector",
     "EventKind",
-    "Evidence",
     "Finding",
     "Guard",
     "Level",
     "LoopEvent",
-    "Needs",
     "Outcome",
     "OutcomeKind",
     "OutcomeStatus",
-    "Rank",
     "Replay",
     "RunRecord",
-    "Scope",
     "Settings",
     "ToolCall",
     "ToolHint",
@@ -61,19 +57,15 @@ _HOMES = {
     "Config": "wheelspin.config",
     "Detector": "wheelspin.core.detectors.base",
     "EventKind": "wheelspin.core.record",
-    "Evidence": "wheelspin.core.detectors.base",
     "Finding": "wheelspin.core.events",
     "Guard": "wheelspin.core.guard",
     "Level": "wheelspin.core.events",
     "LoopEvent": "wheelspin.core.record",
-    "Needs": "wheelspin.core.detectors.base",
     "Outcome": "wheelspin.core.events",
     "OutcomeKind": "wheelspin.core.events",
     "OutcomeStatus": "wheelspin.core.outcome_status",
-    "Rank": "wheelspin.core.detectors.base",
     "Replay": "wheelspin.replay",
     "RunRecord": "wheelspin.core.record",
-    "Scope": "wheelspin.core.detectors.base",
     "Settings": "wheelspin.core.settings",
     "TOOLS": "wheelspin.core.known_tools",
     "ToolCall": "wheelspin.core.events",

@@ -4,7 +4,6 @@ The exceptions that Wheelspin raises. A detected loop is a verdict, not an excep
 ```
 WheelspinError
 ├── ConfigError        a configuration cannot be used; lists all its faults, each with its place and what was expected
-├── PluginError        a module of detectors cannot be used
 ├── TranscriptError    a recorded session cannot be read
 ├── StoreError         the state of guards cannot be read or written; hooks let the call through
 ├── NotationError      a trajectory in short notation cannot be read
@@ -24,7 +23,6 @@ __all__ = [
     "ConfigError",
     "Fault",
     "NotationError",
-    "PluginError",
     "StoreError",
     "ToolLoopError",
     "TranscriptError",
@@ -89,23 +87,6 @@ class ConfigError(WheelspinError):
             return f"{self.source}: {self.faults[0]}".rstrip("?.") + ("?" if self.faults[0].hint.endswith("?") else ".")
         lines = "".join(f"\n  - {fault}" for fault in self.faults)
         return f"{self.source}: {len(self.faults)} faults:{lines}"
-
-
-class PluginError(WheelspinError):
-    """
-    A module of detectors cannot be used.
-
-    Attributes:
-        plugin: Name of the module or of the detector.
-        problem: What is wrong with it.
-    """
-
-    def __init__(self, plugin: str, problem: str) -> None:
-        self.plugin = plugin
-        self.problem = problem
-        super().__init__(
-            f"plugin {plugin!r}: {problem}. It must be installed beside Wheelspin and define a `Detector`."
-        )
 
 
 class TranscriptError(WheelspinError):

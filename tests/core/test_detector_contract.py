@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from wheelspin import Detector, Finding, Guard, Level, Needs, Outcome, OutcomeStatus, Rank, Scope, Settings, ToolCall
+from wheelspin import Detector, Finding, Guard, Level, Outcome, OutcomeStatus, Settings, ToolCall
+from wheelspin.core.detector_settings import DetectorSettings
 from wheelspin.core.detectors import DETECTORS
-from wheelspin.errors import PluginError
+from wheelspin.core.detectors.base import Needs, Rank, Scope
+from wheelspin.core.plugins import PluginError
 
 COMPLETE: dict[str, Any] = {
     "__doc__": "A loop.",
@@ -28,7 +30,7 @@ class Busy(Detector):
     observation = "`{tool}` was called {count} times"
     alternatives = ("Use another tool.", "Stop using it.")
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         count = sum(record.tool == call.tool for record in history)
         return self.graded(count, settings.thresholds_of(self), may_block=False)
 

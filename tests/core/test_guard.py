@@ -14,6 +14,7 @@ import pytest
 
 from wheelspin import Action, Finding, Guard, LoopEvent, Outcome, RunRecord, Settings, ToolCall, Verdict
 from wheelspin.core.call_record import CallRecord
+from wheelspin.core.detector_settings import DetectorSettings
 from wheelspin.core.detectors.base import Detector, Rank
 from wheelspin.core.events import ALLOW
 from wheelspin.core.history import History
@@ -566,7 +567,7 @@ class Crashing(Detector):
     observation = "`{tool}` was called"
     alternatives = ("Do something else.",)
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         raise KeyError("SECRET-argument")
 
 

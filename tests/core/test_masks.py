@@ -10,7 +10,8 @@ from wheelspin import Outcome, ToolHint
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.masks import mask_failure, masked_kinds
 from wheelspin.core.outcome_reading import _may_be_stub, read_outcome
-from wheelspin.core.outcome_status import SUCCESSFUL, status_of
+from wheelspin.core.outcome_status import SUCCESSFUL
+from wheelspin.core.status_reading import status_of
 from wheelspin.core.tools import Tool
 
 MASKED = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wheelspin import Outcome, ToolHint
-from wheelspin.core.outcome_status import FAILURE, MUTATION, OUTAGE, REFUSAL, SUCCESS, WAIT, status_of
+from wheelspin.core.outcome_status import FAILURE, MUTATION, OUTAGE, REFUSAL, SUCCESS, WAIT
+from wheelspin.core.status_reading import status_of
 from wheelspin.core.tools import Tool
 
 TOOL = Tool("any")

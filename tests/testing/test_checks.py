@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from wheelspin import Level, Outcome, Settings, ToolCall
+from wheelspin.core.detector_settings import DetectorSettings
 from wheelspin.core.detectors.base import Detector, Finding
 from wheelspin.core.detectors.generic_repeat import GenericRepeat
 from wheelspin.stores.base import Key, Store
@@ -30,7 +31,7 @@ class Repeat(Detector):
     observation = "`{tool}` was called {count} times"
     alternatives = ("Do something else.",)
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         count = history.repeats(call.signature) + 1
         return self.found(Level.WARNING, count, 3, call.signature, no_progress=False) if count >= 3 else None
 
@@ -38,7 +39,7 @@ class Repeat(Detector):
 class Crashing(Repeat):
     """One that crashes."""
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         raise KeyError(call)
 
 
@@ -48,7 +49,7 @@ class Remembering(Repeat):
     def __init__(self) -> None:
         self.asked = 0
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         self.asked += 1
         return self.found(Level.WARNING, self.asked, 3, call.signature) if self.asked >= 3 else None
 
@@ -56,7 +57,7 @@ class Remembering(Repeat):
 class Blind(Repeat):
     """One that does not look at outcomes."""
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         count = history.repeats(call.signature) + 1
         return self.found(Level.CRITICAL, count, 3, call.signature) if count >= 3 else None
 
@@ -64,14 +65,14 @@ class Blind(Repeat):
 class Misnamed(Repeat):
     """One whose findings bear another name."""
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         return Finding("another", Level.WARNING, 3, 3, (call.signature,)) if history.repeats(call.signature) else None
 
 
 class Eager(Repeat):
     """One that speaks below its threshold."""
 
-    def check(self, call: Any, history: Any, settings: Settings) -> Finding | None:
+    def check(self, call: Any, history: Any, settings: DetectorSettings) -> Finding | None:
         return self.found(Level.WARNING, 2, 3, call.signature) if history.repeats(call.signature) else None
 
 

@@ -14,8 +14,9 @@ from wheelspin.core.identifiers import read_json
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.masks import masked_kinds
 from wheelspin.core.outcome_reading import comparable
-from wheelspin.core.outcome_status import SUCCESSFUL, OutcomeStatus, status_of
+from wheelspin.core.outcome_status import SUCCESSFUL, OutcomeStatus
 from wheelspin.core.settings import Settings
+from wheelspin.core.status_reading import status_of
 from wheelspin.notation import NOTATION, Played, play
 
 __all__ = ["add_to"]

@@ -7,8 +7,7 @@ from typing import Any
 from wheelspin.config._positions import Path
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.detectors.base import Detector
-from wheelspin.core.plugins import load_plugins
-from wheelspin.errors import PluginError
+from wheelspin.core.plugins import PluginError, load_plugins
 
 __all__ = ["Broken", "plugins_in"]
 

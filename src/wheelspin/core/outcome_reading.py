@@ -13,7 +13,8 @@ from wheelspin.core.events import OutcomeKind
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import change_texts, normalised_key, read_json, without_identifiers
 from wheelspin.core.masks import mask_failure, without_words
-from wheelspin.core.outcome_status import MUTATION, SUCCESS, SUCCESSFUL, status_of
+from wheelspin.core.outcome_status import MUTATION, SUCCESS, SUCCESSFUL
+from wheelspin.core.status_reading import status_of
 from wheelspin.core.tools import ResultRule, statuses
 from wheelspin.core.value_paths import without
 

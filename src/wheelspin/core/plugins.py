@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.detectors.base import Detector
-from wheelspin.errors import PluginError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["load_plugins"]
+__all__ = ["PluginError", "load_plugins"]
+
+
+class PluginError(ValueError):
+    """
+    A plugin cannot be used.
+
+    Attributes:
+        plugin: Name of the module or of the detector.
+        problem: What is wrong with it.
+    """
+
+    def __init__(self, plugin: str, problem: str) -> None:
+        self.plugin = plugin
+        self.problem = problem
+        super().__init__(f"plugin {plugin!r}: {problem}")
 
 
 def load_plugins(plugins: Iterable[str | type[Detector] | Detector]) -> tuple[Detector, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from wheelspin.core.detector_settings import DetectorSettings, default_thresholds
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import Value
 from wheelspin.core.hints import NEVER, ToolHint
@@ -61,7 +62,7 @@ class Notice(Value):
         self._fill(setting=setting, text=text, raised=raised)
 
 
-class Settings(Value):
+class Settings(DetectorSettings):
     """
     What holds for one agent (SPEC 2).
 
@@ -94,7 +95,7 @@ class Settings(Value):
     Raises:
         TypeError: A number is not whole, or a switch is not a boolean.
         ValueError: A number is zero or negative, or a detector is not known.
-        PluginError: A plugin cannot be imported, or defines no detector.
+        PluginError: A plugin cannot be imported, or defines no detector; it is a `ValueError`.
 
     Example:
         >>> settings = Settings(enabled=True, warning_threshold=12, critical_threshold=5)
@@ -117,24 +118,13 @@ class Settings(Value):
     )
 
     enabled: bool | None
-    preset: str
     mode: Mode
-    history_size: int
-    warning_threshold: int
-    critical_threshold: int
-    unknown_tool_threshold: int
-    global_circuit_breaker_threshold: int
     window_size: int
+    """Calls for which the post-compaction guard stays armed."""
     detectors: tuple[Detector, ...]
     """All detectors that there are, on or off, in the order in which they are asked."""
     switched_off: frozenset[str]
     """Names of the detectors that are switched off."""
-    thresholds: dict[str, Thresholds]
-    """The thresholds of each detector, by name."""
-    outage_thresholds: Thresholds
-    """The thresholds for equal outages of a service."""
-    lowest_hint: int
-    """The lowest warning threshold that a tool has of its own."""
     tool_hints: tuple[tuple[str, ToolHint], ...]
     notices: tuple[Notice, ...]
 
@@ -170,9 +160,10 @@ class Settings(Value):
         there_are = (*DETECTORS, *load_plugins(plugins))
         blocks = _blocks(detectors or {}, there_are)
         thresholds: dict[str, Thresholds] = {}
+        shared = numbers["warning_threshold"], numbers["critical_threshold"]
         asked = [numbers[name] if given[name] is not None else None for name in OWN_THRESHOLDS]
         for detector in there_are:
-            base = _default_thresholds(detector, preset, numbers)
+            base = default_thresholds(detector, preset, shared)
             if detector.is_documented:
                 base = overridden(base, (asked[0], asked[1]))
             thresholds[detector.name], raised = _own_thresholds(detector.name, blocks.get(detector.name, {}), base)
@@ -197,22 +188,9 @@ class Settings(Value):
     def __hash__(self) -> int:
         return hash((self.enabled, self.preset, self.mode, self.switched_off, self.tool_hints))
 
-    @property
-    def wait_thresholds(self) -> Thresholds:
-        """The thresholds for an outcome that is still pending: those of the detector of polls."""
-        return self.thresholds["known_poll_no_progress"]
-
     def is_on(self, detector: Detector) -> bool:
         """Return whether a detector is asked: all are on, and this one is not switched off."""
         return bool(self.enabled) and detector.name not in self.switched_off
-
-    def thresholds_of(self, detector: Detector) -> Thresholds:
-        """Return the warning and the critical threshold of a detector, also of one that the settings do not know."""
-        found = self.thresholds.get(detector.name)
-        if found is None:
-            numbers = {name: getattr(self, name) for name in OWN_THRESHOLDS}
-            found = _default_thresholds(detector, self.preset, numbers)
-        return found
 
     def observing(self) -> Settings:
         """
@@ -236,19 +214,12 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
             `post_compaction_guard` and `tool_hints` are mappings, as in the file.
 
     Raises:
-        TypeError, ValueError, PluginError: As `Settings` does.
+        TypeError, ValueError: As `Settings` does.
     """
     given = dict(given)
     window = given.pop("post_compaction_guard", {})
     hints = {tool: ToolHint(**hint) for tool, hint in given.pop("tool_hints", {}).items()}
     return Settings(**given, **window, tool_hints=hints)
-
-
-def _default_thresholds(detector: Detector, preset: str, numbers: dict[str, int]) -> Thresholds:
-    """Return a detector's thresholds if it is given none: those of its class for the preset, or the shared ones."""
-    defaults = detector.default_thresholds
-    shared = numbers["warning_threshold"], numbers["critical_threshold"]
-    return defaults.get(preset) or defaults.get("standard") or shared
 
 
 def _own_thresholds(name: str, block: dict[str, Any], shared: Thresholds) -> tuple[Thresholds, list[Notice]]:

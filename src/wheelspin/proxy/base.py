@@ -7,9 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from wheelspin.proxy.mcp_relay import Relay
-
-__all__ = ["Endpoint", "forward"]
+__all__ = ["Endpoint", "LineRelay", "forward"]
 
 
 class Endpoint(Protocol):
@@ -33,7 +31,17 @@ class Endpoint(Protocol):
         """Signal that no more messages follow. It may still send the answers it owes."""
 
 
-async def forward(client: Endpoint, server: Endpoint, relay: Relay) -> None:
+class LineRelay(Protocol):
+    """What each message passes through."""
+
+    def from_client(self, line: bytes) -> bytes | None:
+        """Handle a line from the client; return its answer, or `None` if the line goes on to the server."""
+
+    def from_server(self, line: bytes) -> bytes:
+        """Handle a line from the server; return the line for the client."""
+
+
+async def forward(client: Endpoint, server: Endpoint, relay: LineRelay) -> None:
     """
     Forward messages between a client and a server until one of them is gone.
 

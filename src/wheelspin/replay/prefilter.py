@@ -18,8 +18,9 @@ from typing import NamedTuple
 from wheelspin.core.detectors.base import Detector, Evidence, Needs
 from wheelspin.core.events import OutcomeKind, ToolCall
 from wheelspin.core.outcome_reading import may_be_equal, rough_view
-from wheelspin.core.outcome_status import SUCCESSFUL, status_of
+from wheelspin.core.outcome_status import SUCCESSFUL
 from wheelspin.core.settings import Settings
+from wheelspin.core.status_reading import status_of
 from wheelspin.core.tools import ToolTable
 from wheelspin.transcripts.base import ToolCalled, ToolReturned
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 
+from wheelspin.core.plugins import PluginError
 from wheelspin.core.settings import Settings, settings_from
 from wheelspin.userfiles.paths import config_path, state_folder
 
@@ -43,7 +44,14 @@ def settings_for(host: str, preset: str) -> Settings:
 
         given = load_config(path).given(host)
         _cache(host, path, stamp, given)
-    return settings_from({"enabled": True, "preset": preset, **given})
+    try:
+        return settings_from({"enabled": True, "preset": preset, **given})
+    except PluginError as problem:
+        from wheelspin.errors import ConfigError, Fault
+
+        expected = "a module with detectors, installed beside Wheelspin"
+        found = f"{problem.plugin!r}: {problem.problem}"
+        raise ConfigError(path, [Fault("tools.loopDetection.plugins", found, expected)]) from None
 
 
 def _stamp(path: str) -> list[int] | None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 __all__ = ["Detector", "Evidence", "Finding", "Level", "Needs", "Rank", "Scope"]
 
@@ -185,7 +185,7 @@ class Detector:
         """Whether it is one of the detectors that OpenClaw documented, which the shared thresholds are made for."""
         return self.rank in (Rank.OUTCOMES, Rank.CALLS)
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """
         Return what there is to say about the call at hand.
 
@@ -199,7 +199,7 @@ class Detector:
         """
         raise NotImplementedError
 
-    def needs(self, settings: Settings) -> Needs | None:  # noqa: ARG002 - a contract names what its members are given
+    def needs(self, settings: DetectorSettings) -> Needs | None:  # noqa: ARG002 - a contract names what its members are given
         """
         Return the least that it needs to see before it can find anything.
 
@@ -226,12 +226,12 @@ class Detector:
         """
         return self.ends_on_change and changed and record.signature in about
 
-    def thresholds(self, call: CallRecord, settings: Settings) -> Thresholds:
+    def thresholds(self, call: CallRecord, settings: DetectorSettings) -> Thresholds:
         """Return the warning and the critical threshold for a call, whose tool may have its own (SPEC 6.3)."""
         shared = settings.thresholds_of(self)
         return shared if call.thresholds is None else overridden(shared, call.thresholds)
 
-    def lowest_warning(self, settings: Settings) -> int:
+    def lowest_warning(self, settings: DetectorSettings) -> int:
         """Return the lowest warning threshold that can hold for a call: its own, or that of a tool."""
         return min(settings.thresholds_of(self)[0], settings.lowest_hint)
 

@@ -8,8 +8,8 @@ from wheelspin.core.outcome_status import OutcomeStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class GenericRepeat(Detector):
@@ -50,7 +50,7 @@ class GenericRepeat(Detector):
         "Write down what you still need to know, and find it out another way.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Block by the streak, warn by the count (SPEC 6, rules 5 and 8)."""
         repeats = history.repeats(call.signature)
         warning, critical = self.thresholds(call, settings)
@@ -61,6 +61,6 @@ class GenericRepeat(Detector):
             return self.found(Level.CRITICAL, streak, critical, call.signature, status=status)
         return self.found(Level.WARNING, repeats, warning, call.signature, no_progress=False, status=status)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count equal calls."""
         return Needs(Evidence.EQUAL_CALLS, self.lowest_warning(settings))

@@ -7,8 +7,8 @@ from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Ne
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class GlobalCircuitBreaker(Detector):
@@ -49,7 +49,7 @@ class GlobalCircuitBreaker(Detector):
     )
     alternatives_by_status = {}
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """End the run at the threshold (SPEC 6, rule 2)."""
         threshold = settings.global_circuit_breaker_threshold
         if call.thresholds is not None and call.thresholds[1] is not None:
@@ -57,7 +57,7 @@ class GlobalCircuitBreaker(Detector):
         streak = history.streak(call.signature)
         return self.found(Level.CRITICAL, streak, threshold, call.signature) if streak >= threshold else None
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count equal calls."""
         return Needs(Evidence.EQUAL_CALLS, settings.global_circuit_breaker_threshold)
 

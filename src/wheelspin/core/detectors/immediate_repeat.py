@@ -8,8 +8,8 @@ from wheelspin.core.outcome_status import OutcomeStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class ImmediateRepeat(Detector):
@@ -53,7 +53,7 @@ class ImmediateRepeat(Detector):
         "Make a different call: one that changes something, or one that asks a narrower question.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Warn and block by the calls in a row."""
         count = history.in_a_row(call.signature)
         if not count or call.polls:
@@ -66,7 +66,7 @@ class ImmediateRepeat(Detector):
             thresholds = max(thresholds, settings.wait_thresholds)
         return self.graded(count, thresholds, call.signature, status=status)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count equal calls."""
         return Needs(Evidence.EQUAL_CALLS, self.lowest_warning(settings))
 

@@ -7,8 +7,8 @@ from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs, Ra
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class KnownPollNoProgress(Detector):
@@ -49,12 +49,12 @@ class KnownPollNoProgress(Detector):
         "Wait considerably longer before you poll again, or check whether the job is still running at all.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Block or warn by the streak (SPEC 6, rule 4)."""
         if not call.polls:
             return None
         return self.graded(history.streak(call.signature), self.thresholds(call, settings), call.signature)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count equal calls."""
         return Needs(Evidence.EQUAL_CALLS, self.lowest_warning(settings))

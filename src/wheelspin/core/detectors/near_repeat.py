@@ -8,8 +8,8 @@ from wheelspin.core.outcome_status import OutcomeStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class NearRepeat(Detector):
@@ -50,7 +50,7 @@ class NearRepeat(Detector):
         "Change more than the number in your call, or go on without it.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Warn by the calls in a row with the same similarity and the same result."""
         newest, key = history.newest, call.similarity_key
         if newest is None or key is None or newest.similarity_key != key:
@@ -65,7 +65,7 @@ class NearRepeat(Detector):
         count = len(alike) + 1
         return self.found(Level.WARNING, count, warning, call.signature) if count >= warning else None
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count equal results; the first of the calls has none to be equal to."""
         return Needs(Evidence.EQUAL_RESULTS, self.lowest_warning(settings) - 1)
 

@@ -7,8 +7,8 @@ from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Ne
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 _BOTH_TWICE = 4
@@ -53,7 +53,7 @@ class PingPong(Detector):
         "Take both results as they are, decide between them, and go on from there.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Block on full evidence, else warn (SPEC 6, rules 6 and 7)."""
         count = history.alternation(call.signature)
         warning, critical = self.thresholds(call, settings)
@@ -65,7 +65,7 @@ class PingPong(Detector):
         is_known = history.all_resolved(warning - 1)
         return self.found(Level.WARNING, count, warning, call.signature, partner, no_progress=is_known)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count equal calls: half of those before the call at hand."""
         before = self.lowest_warning(settings) - 1
         return Needs(Evidence.EQUAL_CALLS, before // 2, calls=before)

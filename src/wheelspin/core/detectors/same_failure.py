@@ -9,8 +9,8 @@ from wheelspin.core.outcome_status import FAILED, SUCCESS, OutcomeStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class SameFailure(Detector):
@@ -53,7 +53,7 @@ class SameFailure(Detector):
         "Find out why it fails with one simple call that should work.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Warn and block by the failures of the tool, or of several tools in a row."""
         chain = history.failing(call.tool)
         count = 0 if chain is None or chain.signatures.keys() == {call.signature} else len(chain)
@@ -74,7 +74,7 @@ class SameFailure(Detector):
             thresholds = max(thresholds, settings.wait_thresholds)
         return self.graded(count, thresholds, way or b"", status=status, may_block=may_block)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count failures."""
         return Needs(Evidence.STANDING_FAILURES, self.lowest_warning(settings))
 
@@ -83,7 +83,9 @@ class SameFailure(Detector):
         return not history.still_fails(about[0])
 
 
-def _across(call: CallRecord, newest: CallRecord, history: History, settings: Settings) -> tuple[int, OutcomeStatus]:
+def _across(
+    call: CallRecord, newest: CallRecord, history: History, settings: DetectorSettings
+) -> tuple[int, OutcomeStatus]:
     """Count the newest failures in a row of several tools, if that of the call is among them; return their status."""
     way = newest.similarity_key
     if way is None or not _has_failed(newest):

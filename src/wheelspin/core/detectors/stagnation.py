@@ -8,8 +8,8 @@ from wheelspin.core.outcome_status import OutcomeStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 _SEEN = 2
@@ -59,7 +59,7 @@ class Stagnation(Detector):
         "State what you believe is wrong, then test that belief with one call you have not made before.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Warn by the count; block a call that has always had the same outcome."""
         count = history.stagnation
         if not count or call.polls or not history.repeats(call.signature):
@@ -70,7 +70,7 @@ class Stagnation(Detector):
         may_block = history.outcomes(call.signature) == 1 and history.streak(call.signature) >= _SEEN
         return self.graded(count, self.thresholds(call, settings), call.signature, may_block=may_block)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count calls that were made before."""
         return Needs(Evidence.REPEATED_CALLS, self.lowest_warning(settings))
 

@@ -8,8 +8,8 @@ from wheelspin.core.outcome_status import FAILED, OutcomeStatus
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 _REFUSALS = 3
@@ -57,7 +57,7 @@ class UnchangedFailure(Detector):
         "Make the failing case smaller: remove parts until it passes, and see which part mattered.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Warn and block by the equal failures."""
         status = history.status(call.signature)
         if status not in FAILED:
@@ -71,6 +71,6 @@ class UnchangedFailure(Detector):
         may_block = not history.is_retry_due(call.signature)
         return self.graded(count, (warning, critical), call.signature, status=status, may_block=may_block)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Ask for one equal failure: those that left the history are counted, too."""
         return Needs(Evidence.EQUAL_FAILURES, 1, calls=min(_REFUSALS, self.lowest_warning(settings)))

@@ -8,8 +8,8 @@ from wheelspin.core.events import OutcomeKind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
+    from wheelspin.core.detector_settings import DetectorSettings
     from wheelspin.core.history import History
-    from wheelspin.core.settings import Settings
 
 
 class UnknownToolRepeat(Detector):
@@ -53,7 +53,7 @@ class UnknownToolRepeat(Detector):
         "Look at the list of your tools, and use the one that comes closest to what you want.",
     )
 
-    def check(self, call: CallRecord, history: History, settings: Settings) -> Finding | None:
+    def check(self, call: CallRecord, history: History, settings: DetectorSettings) -> Finding | None:
         """Block at the threshold (SPEC 6, rule 1); for names that are new each time, warn there and block at twice."""
         threshold = settings.unknown_tool_threshold
         misses = history.misses(call.tool)
@@ -69,7 +69,7 @@ class UnknownToolRepeat(Detector):
         may_block = newest.kind is not OutcomeKind.VETO or newest.tool == call.tool
         return self.graded(len(row), (threshold, 2 * threshold), call.signature, may_block=may_block)
 
-    def needs(self, settings: Settings) -> Needs:
+    def needs(self, settings: DetectorSettings) -> Needs:
         """Count missing tools."""
         return Needs(Evidence.STANDING_FAILURES, settings.unknown_tool_threshold)
 
