@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from wheelspin.core.events import Finding, Level, OutcomeKind
+from wheelspin.core.events import UNKNOWN_TOOL, VETO, Finding, Level, OutcomeKind
 from wheelspin.core.outcome_status import SUCCESS
 
 TYPE_CHECKING = False
@@ -39,8 +39,6 @@ class Link(IntEnum):
 
 ALONE: Final = Link.ALONE
 SAME_MESSAGE: Final = Link.SAME_MESSAGE
-_VETO: Final = OutcomeKind.VETO
-_UNKNOWN_TOOL: Final = OutcomeKind.UNKNOWN_TOOL
 
 
 class BlockedPattern:
@@ -164,12 +162,12 @@ class CallRecord:
     @property
     def is_miss(self) -> bool:
         """Whether there was no such tool: the host said so, or the call was blocked for that."""
-        return self.kind is _UNKNOWN_TOOL or (self.blocked_by is not None and self.blocked_by.is_miss)
+        return self.kind is UNKNOWN_TOOL or (self.blocked_by is not None and self.blocked_by.is_miss)
 
     @property
     def found_its_tool(self) -> bool:
         """Whether the tool was there, however the call ended."""
-        return self.kind is not None and self.kind is not _VETO and self.kind is not _UNKNOWN_TOOL
+        return self.kind is not None and self.kind is not VETO and self.kind is not UNKNOWN_TOOL
 
     def link(self, before: CallRecord, link: Link) -> None:
         """Link it to the call before it: to its group, and to its message if that is the same."""

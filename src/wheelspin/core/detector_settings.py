@@ -7,16 +7,13 @@ from wheelspin.core.events import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Protocol
+    from typing import ClassVar, Protocol
 
     from wheelspin.core.thresholds import Thresholds
 
     class _Detector(Protocol):
-        @property
-        def name(self) -> str: ...
-
-        @property
-        def default_thresholds(self) -> Mapping[str, Thresholds]: ...
+        name: ClassVar[str]
+        default_thresholds: ClassVar[Mapping[str, Thresholds]]
 
 
 __all__ = ["DetectorSettings", "default_thresholds"]

@@ -15,7 +15,7 @@ from wheelspin.core.advice import REMOVED
 from wheelspin.core.call_record import BlockedPattern
 from wheelspin.core.detectors.base import Rank, Scope
 from wheelspin.core.detectors.global_circuit_breaker import GlobalCircuitBreaker
-from wheelspin.core.events import Action, Finding, Level, OutcomeKind
+from wheelspin.core.events import VETO, Action, Finding, Level
 from wheelspin.core.settings import Mode
 
 TYPE_CHECKING = False
@@ -165,7 +165,7 @@ class Escalation:
             is_miss = detector.scope is Scope.MISSING_TOOL
             pattern = BlockedPattern(finding, signatures, run.calls, is_miss=is_miss)
         pattern.count = finding.count
-        call.kind = OutcomeKind.VETO
+        call.kind = VETO
         call.is_stale = True
         call.blocked_by = pattern
         call.similarity_key = finding.signatures[0] if detector.scope is Scope.FAILURE else None

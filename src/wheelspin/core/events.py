@@ -180,6 +180,15 @@ class OutcomeKind(StrEnum):
     """The host never learned what came back."""
 
 
+RESULT: Final = OutcomeKind.RESULT
+SHELL: Final = OutcomeKind.SHELL
+ERROR: Final = OutcomeKind.ERROR
+UNKNOWN_TOOL: Final = OutcomeKind.UNKNOWN_TOOL
+DENIED: Final = OutcomeKind.DENIED
+VETO: Final = OutcomeKind.VETO
+MISSING: Final = OutcomeKind.MISSING
+
+
 class Outcome(_Content):
     """
     What came back from a call: a result, an error, an unknown tool, a refusal, or a block by the guard (SPEC 1).
@@ -202,7 +211,7 @@ class Outcome(_Content):
     @classmethod
     def result(cls, value: object) -> Outcome:
         """The tool ran and returned `value`, which may be any Python value."""
-        return cls(OutcomeKind.RESULT, value)
+        return cls(RESULT, value)
 
     @classmethod
     def shell(
@@ -223,7 +232,7 @@ class Outcome(_Content):
             timed_out: Whether the host stopped the command because it took too long.
         """
         details = {"status": status, "exitCode": exit_code, "timedOut": timed_out, "aggregated": output}
-        return cls(OutcomeKind.SHELL, details)
+        return cls(SHELL, details)
 
     @classmethod
     def error(cls, error: object, kind: str = "") -> Outcome:
@@ -236,28 +245,28 @@ class Outcome(_Content):
             kind: The type of the error, in the host's words.
         """
         if isinstance(error, BaseException):
-            return cls(OutcomeKind.ERROR, _message(error), kind or type(error).__name__)
-        return cls(OutcomeKind.ERROR, error, kind)
+            return cls(ERROR, _message(error), kind or type(error).__name__)
+        return cls(ERROR, error, kind)
 
     @classmethod
     def unknown_tool(cls, text: object = "") -> Outcome:
         """The host has no tool of that name (SPEC 4.3); `text` is what it answered the model."""
-        return cls(OutcomeKind.UNKNOWN_TOOL, text)
+        return cls(UNKNOWN_TOOL, text)
 
     @classmethod
     def denied(cls, text: object = "") -> Outcome:
         """Somebody else refused the call: a user, a policy, another guard."""
-        return cls(OutcomeKind.DENIED, text)
+        return cls(DENIED, text)
 
     @classmethod
     def veto(cls) -> Outcome:
         """The guard itself blocked the call. It knows that already, so reporting it changes nothing."""
-        return cls(OutcomeKind.VETO)
+        return cls(VETO)
 
     @classmethod
     def missing(cls) -> Outcome:
         """The host never learned what came back. The call stays open and is never evidence for a block."""
-        return cls(OutcomeKind.MISSING)
+        return cls(MISSING)
 
     def __repr__(self) -> str:
         """Show the kind, but not the value, which can hold secrets."""

@@ -15,7 +15,7 @@ from _thread import allocate_lock
 from wheelspin.core.advice import Advisor, printable_name
 from wheelspin.core.call_record import CallRecord
 from wheelspin.core.escalation import Escalation
-from wheelspin.core.events import ALLOW, Action, OutcomeKind
+from wheelspin.core.events import ALLOW, MISSING, VETO, Action
 from wheelspin.core.guard_state import GuardState, normalised_id
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.log import log
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Guard"]
 
-_UNTOLD = (OutcomeKind.MISSING, OutcomeKind.VETO)
+_DEFAULTS = Settings(enabled=True)
+_UNTOLD = (MISSING, VETO)
 
 
 class Guard:
@@ -84,7 +85,7 @@ class Guard:
         detectors: Iterable[Detector] | None = None,
         logs: bool = True,
     ) -> None:
-        self.settings = Settings(enabled=True) if settings is None else settings
+        self.settings = _DEFAULTS if settings is None else settings
         self.tools = tools.extended(hints=dict(self.settings.tool_hints)) if self.settings.tool_hints else tools
         """What is known about tools, with the hints of the settings."""
         known = self.settings.detectors if detectors is None else tuple(detectors)
@@ -312,10 +313,12 @@ class Guard:
                 return announced.pending_verdict or ALLOW
             link = run.history.remove(announced)
         else:
-            link = run.link(normalised_id(call.turn_id))
+            link = run.link(None if call.turn_id is None else normalised_id(call.turn_id))
             run.calls += 1
         record = CallRecord(tool, signature, call_id, session.window.compactions)
-        run.note_similarity(record, call)
+        newest = run.history.newest
+        if newest is not None and newest.similarity_key is not None:
+            run.note_similarity(record, call, newest)
         finding = self._escalation.judge(record, run.history)
         if finding is None:
             run.blocked_in_a_row = 0
@@ -338,7 +341,9 @@ class Guard:
         if tool.exempt:
             return ALLOW
         call_id = normalised_id(call.id)
-        record, run = self._state.find_call(call, call_id, signature, session, run)
+        record = run.history.calls.get(call_id) if call_id is not None else None
+        if record is None:
+            record, run = self._state.find_call(call, call_id, signature, session, run)
         if run.ended is not None:
             return self._reported(run.ended, call, call_id, run)
         if outcome.kind in _UNTOLD or (record is not None and record.kind is not None):
@@ -364,7 +369,9 @@ class Guard:
     def _asked(self, call: ToolCall) -> Verdict | None:
         session, run = self._state.place(call)
         call_id = normalised_id(call.id)
-        record, run = self._state.find_call(call, call_id, self.tools.signed(call)[1], session, run)
+        record = run.history.calls.get(call_id) if call_id is not None else None
+        if record is None:
+            record, run = self._state.find_call(call, call_id, self.tools.signed(call)[1], session, run)
         if record is None:
             return run.ended if call_id is not None and call_id == run.refused else None
         pattern = record.blocked_by
@@ -380,17 +387,9 @@ class Guard:
 
     def _reported(self, verdict: Verdict, call: ToolCall, call_id: str | None, run: Run) -> Verdict:
         """Queue the event of a verdict, if there is anything to report, and return the verdict."""
-        if verdict.finding is not None:
-            event = verdict_event(
-                verdict,
-                call.tool,
-                run_id=run.run_id,
-                session_id=run.session_id,
-                agent_id=run.agent_id,
-                call_id=call_id,
-            )
-            if event is not None:
-                self._notifier.pending.append(event)
+        event = verdict_event(verdict, call.tool, call_id=call_id, **run.ids)
+        if event is not None:
+            self._notifier.pending.append(event)
         return verdict
 
     def _crashed(self, part: str, crash: Exception) -> None:

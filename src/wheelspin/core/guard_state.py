@@ -113,23 +113,21 @@ class GuardState:
         self, call: ToolCall, call_id: str | None, signature: bytes, session: Session, run: Run
     ) -> tuple[CallRecord | None, Run]:
         """
-        Return the record that an outcome belongs to, and its run (SPEC 3).
+        Return the record that an outcome belongs to, and its run, if the run has no call of this id (SPEC 3).
 
         Args:
             call: The call.
             call_id: Its id.
             signature: Its signature.
             session: Its session.
-            run: The run that it belongs to by its ids.
+            run: The run that it would belong to by its ids.
         """
         if call_id is None:
             return run.history.open_call(run.rewritten.get(signature, signature)), run
-        record = run.history.calls.get(call_id)
-        if record is None:
-            previous = self._previous_run(call, session, run)
-            if previous is not None and call_id in previous.history.calls:
-                return previous.history.calls[call_id], previous
-        return record, run
+        previous = self._previous_run(call, session, run)
+        if previous is not None and call_id in previous.history.calls:
+            return previous.history.calls[call_id], previous
+        return None, run
 
     def start_run(self, run_id: object, session_id: object, agent_id: object) -> None:
         """Make this the run of calls without a run id. A run that was ended begins anew."""

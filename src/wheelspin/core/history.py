@@ -19,7 +19,7 @@ from wheelspin.core.counters.calls import CallCounter, CallCounters
 from wheelspin.core.counters.failing import Failing
 from wheelspin.core.counters.misses import Misses
 from wheelspin.core.counters.staleness import Staleness
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import RESULT, OutcomeKind
 from wheelspin.core.outcome_status import MUTATION, OUTAGE, SUCCESS, WAIT
 from wheelspin.core.ring import Ring
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["History"]
 
 _ALONE: Final = Link.ALONE
-_RESULT: Final = OutcomeKind.RESULT
 _NEVER_STALE = (MUTATION, OUTAGE, WAIT)
 """Statuses of an outcome that is no stagnation, although it was seen before."""
 
@@ -233,7 +232,7 @@ class History(Ring):
         record.similarity_key = similarity_key
         counter = self._counters[record.signature]
         if counter is record:
-            is_ordinary = kind is _RESULT and status is SUCCESS and not self._misses and not self._failing
+            is_ordinary = kind is RESULT and status is SUCCESS and not self._misses and not self._failing
             if is_ordinary and self.next - self._alternation.since <= SIDES:
                 self._staleness.refresh(record.message)
                 return False
@@ -344,7 +343,7 @@ class History(Ring):
             self._staleness.refresh(record.message)
         if record.status is not SUCCESS or record.blocked_by is not None or self._failing:
             self._count_failing(record)
-        if self._misses or record.kind is not _RESULT:
+        if self._misses or record.kind is not RESULT:
             self._misses.resolve(record, self._after(record))
         if record.blocked_by is not None:
             self._blocked.add(record.blocked_by)

@@ -9,7 +9,7 @@ Two rules hold here:
 
 from __future__ import annotations
 
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import ERROR, RESULT, SHELL
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import change_texts, normalised_key, read_json, without_identifiers
 from wheelspin.core.masks import mask_failure, without_words
@@ -20,7 +20,7 @@ from wheelspin.core.value_paths import without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
     from wheelspin.core.events import Outcome
     from wheelspin.core.outcome_status import OutcomeStatus
@@ -55,7 +55,7 @@ def read_outcome(tool: Tool, outcome: Outcome, arguments: object) -> Reading:
         arguments: The arguments of the call, which are taken out of the text of a failure.
     """
     status = status_of(tool, outcome)
-    if status is SUCCESS and tool.has_default_rules and outcome.kind is OutcomeKind.RESULT:
+    if status is SUCCESS and tool.has_default_rules and outcome.kind is RESULT:
         value = outcome.value
         fingerprint, is_whole = digest("result=", _unwrapped(value) if type(value) is str else value)
         return (fingerprint if is_whole else None), status, None
@@ -75,11 +75,11 @@ def comparable(tool: Tool, outcome: Outcome, status: OutcomeStatus) -> tuple[str
     kind, value = outcome.kind, outcome.value
     if tool.volatile or tool.patterns:
         value = _without_volatile(tool, value)
-    if kind is OutcomeKind.RESULT:
+    if kind is RESULT:
         prefix, value = f"{tool.rule}=", _of_result(tool.rule, value, status)
-    elif kind is OutcomeKind.SHELL:
+    elif kind is SHELL:
         prefix, value = "shell=", _shell({"details": value})
-    elif kind is OutcomeKind.ERROR:
+    elif kind is ERROR:
         prefix, value = "error=", [outcome.error_kind, value]
     else:
         prefix = f"{kind}="
@@ -89,9 +89,9 @@ def comparable(tool: Tool, outcome: Outcome, status: OutcomeStatus) -> tuple[str
 
 
 def _of_result(rule: ResultRule, value: object, status: OutcomeStatus) -> object:
+    if rule is _RESULT_RULE:
+        return _unwrapped(value) if type(value) is str else value
     match rule:
-        case ResultRule.RESULT:
-            return _unwrapped(value) if type(value) is str else value
         case ResultRule.SHELL:
             return _unwrapped(value) if type(value) is str else _shell(value)
         case ResultRule.MESSAGE:
@@ -102,6 +102,7 @@ def _of_result(rule: ResultRule, value: object, status: OutcomeStatus) -> object
             return _process(rule, value)
 
 
+_RESULT_RULE: Final = ResultRule.RESULT
 _ANYTHING = object()
 """Stands for an outcome that may equal any other."""
 
@@ -118,7 +119,7 @@ def rough_view(tool: Tool, outcome: Outcome, status: OutcomeStatus) -> object:
     value = outcome.value
     if status not in SUCCESSFUL:
         return status
-    if outcome.kind is OutcomeKind.SHELL and isinstance(value, dict):
+    if outcome.kind is SHELL and isinstance(value, dict):
         value = value.get("aggregated")
     if not (tool.has_default_rules or tool.rule is ResultRule.SHELL) or tool.volatile or tool.patterns:
         return _ANYTHING

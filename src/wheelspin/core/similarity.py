@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import SHELL
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import change_texts
 from wheelspin.core.tools import ResultRule
@@ -40,7 +40,7 @@ def is_informative(tool: Tool, outcome: Outcome) -> bool:
         outcome: A success of it.
     """
     value = outcome.value
-    if outcome.kind is OutcomeKind.SHELL and isinstance(value, dict):
+    if outcome.kind is SHELL and isinstance(value, dict):
         value = value.get("aggregated")
     return tool.rule in _COMPARED_BY_TEXT and _says_something(value)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from wheelspin.core.call_record import CallRecord, Link, links
 from wheelspin.core.compaction import CompactionWindow
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import ERROR, UNKNOWN_TOOL
 from wheelspin.core.history import History
 from wheelspin.core.outcome_reading import read_outcome
 from wheelspin.core.outcome_status import SUCCESS
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Session"]
 
+_ALONE, _SAME_GROUP, _SAME_MESSAGE = Link
 _PLAIN: dict[str, object] = {
     "turn": None,
     "calls": 0,
@@ -111,6 +112,11 @@ class Run:
         for name, value in _PLAIN.items():
             setattr(self, name, value)
 
+    @property
+    def ids(self) -> dict[str, str | None]:
+        """The ids of the run, its session and its agent, as events have them."""
+        return {"run_id": self.run_id, "session_id": self.session_id, "agent_id": self.agent_id}
+
     def link(self, turn: str | None) -> Link:
         """
         Return how the next call is linked to the one before it.
@@ -120,23 +126,20 @@ class Run:
         """
         before, self.turn = self.turn, turn
         if turn is not None:
-            return Link.SAME_MESSAGE if turn == before else Link.ALONE
+            return _SAME_MESSAGE if turn == before else _ALONE
         newest = self.history.newest
-        return Link.SAME_GROUP if newest is not None and newest.kind is None else Link.ALONE
+        return _SAME_GROUP if newest is not None and newest.kind is None else _ALONE
 
-    def note_similarity(self, record: CallRecord, call: ToolCall) -> None:
-        """Give a call its similarity key, if the call before it has one to compare it with."""
-        newest = self.history.newest
-        if newest is None or newest.similarity_key is None:
-            return
+    def note_similarity(self, record: CallRecord, call: ToolCall, newest: CallRecord) -> None:
+        """Give a call its similarity key, if it can be compared with that of the newest call."""
         if newest.status is SUCCESS and newest.tool == record.tool:
             record.similarity_key = similarity_key_of(record.known, call.arguments)
 
     def record_outcome(self, record: CallRecord, call: ToolCall, outcome: Outcome, tool: Tool) -> bool:
         """Record the outcome of a call; return whether an earlier outcome of the call was different."""
         kind = outcome.kind
-        if kind is OutcomeKind.ERROR and says_unknown_tool((call.tool, tool.name), outcome.value):
-            kind = OutcomeKind.UNKNOWN_TOOL
+        if kind is ERROR and says_unknown_tool((call.tool, tool.name), outcome.value):
+            kind = UNKNOWN_TOOL
         fingerprint, status, similarity_key = read_outcome(tool, outcome, call.arguments)
         if status is SUCCESS and self._resembles_previous(record, fingerprint) and is_informative(tool, outcome):
             similarity_key = similarity_key_of(tool, call.arguments)

@@ -9,7 +9,7 @@ Two rules hold here:
 
 from __future__ import annotations
 
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import DENIED, ERROR, RESULT, SHELL, UNKNOWN_TOOL
 from wheelspin.core.outcome_status import FAILURE, MUTATION, OUTAGE, REFUSAL, SUCCESS, WAIT, OutcomeStatus
 
 TYPE_CHECKING = False
@@ -60,18 +60,18 @@ def status_of(tool: Tool, outcome: Outcome) -> OutcomeStatus:
         outcome: Any outcome.
     """
     kind, value = outcome.kind, outcome.value
-    if kind is OutcomeKind.RESULT:
+    if kind is RESULT:
         if type(value) is str:
             status = _of_text(value)
         elif isinstance(value, dict):
             status = _of_object(value)
         else:
             status = SUCCESS
-    elif kind is OutcomeKind.SHELL and isinstance(value, dict):
+    elif kind is SHELL and isinstance(value, dict):
         status = _of_object(value)
-    elif kind is OutcomeKind.DENIED:
+    elif kind is DENIED:
         return REFUSAL
-    elif kind is OutcomeKind.ERROR or kind is OutcomeKind.UNKNOWN_TOOL:
+    elif kind is ERROR or kind is UNKNOWN_TOOL:
         return _of_failure(value)
     else:
         return SUCCESS

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import VETO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final
 
     from wheelspin.core.call_record import CallRecord
 
 __all__ = ["SIDES", "Alternation"]
 
 SIDES = 2
-_VETO: Final = OutcomeKind.VETO
 
 
 class Alternation:
@@ -44,7 +42,7 @@ class Alternation:
 
     def judge(self, record: CallRecord, first: int, after: int, at: Callable[[int], CallRecord]) -> None:
         """Compare an outcome with the one before it on its side."""
-        if record.kind is _VETO:
+        if record.kind is VETO:
             return
         before = self._sides[record.number & 1]
         if before is not None and before[0] >= record.number:

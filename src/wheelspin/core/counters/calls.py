@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import VETO
 from wheelspin.core.outcome_status import FAILED, SUCCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Final
 
     from wheelspin.core.call_record import CallRecord
     from wheelspin.core.outcome_status import OutcomeStatus
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     """A signature, its failures, their outcome, their status."""
 
 __all__ = ["CallCounter", "CallCounters"]
-
-_VETO: Final = OutcomeKind.VETO
 
 
 class CallCounter:
@@ -80,7 +77,7 @@ class CallCounter:
         before = self.newest
         self.resolved += 1
         self.newest = record.number
-        if record.kind is _VETO:
+        if record.kind is VETO:
             self.streak += 1
             self.blocked += 1
             self.failures += self.failures > 0
@@ -115,10 +112,10 @@ class CallCounter:
             return
         if self.streak == self.resolved:
             self.streak -= 1
-            self.ran -= record.kind is not _VETO
+            self.ran -= record.kind is not VETO
         self.resolved -= 1
         self.blocked = min(self.blocked, self.resolved)
-        if record.kind is not _VETO:
+        if record.kind is not VETO:
             self.outcomes[record.outcome] -= 1
             if not self.outcomes[record.outcome]:
                 del self.outcomes[record.outcome]
@@ -162,7 +159,7 @@ class CallCounters(dict[bytes, "CallRecord | CallCounter"]):
         counter = self.get(signature)
         if isinstance(counter, CallCounter):
             return len(counter.outcomes)
-        return int(counter is not None and counter.kind is not None and counter.kind is not _VETO)
+        return int(counter is not None and counter.kind is not None and counter.kind is not VETO)
 
     def failures(self, signature: bytes) -> int:
         """Return the number of newest equal failures of a signature, also those that left the history."""
@@ -176,7 +173,7 @@ class CallCounters(dict[bytes, "CallRecord | CallCounter"]):
         counter = self.get(signature)
         if isinstance(counter, CallCounter):
             return counter.newest if counter.blocked else -1
-        return counter.number if counter is not None and counter.kind is _VETO else -1
+        return counter.number if counter is not None and counter.kind is VETO else -1
 
     def has_open(self, signature: bytes) -> bool:
         """Return whether a call of a signature has no outcome yet."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import VETO
 from wheelspin.core.outcome_status import MUTATION, SUCCESS, SUCCESSFUL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Final, TypeVar
+    from typing import TypeVar
 
     from wheelspin.core.call_record import CallRecord
     from wheelspin.core.outcome_status import OutcomeStatus
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     _Key = TypeVar("_Key")
 
 __all__ = ["Chain", "Failing"]
-
-_VETO: Final = OutcomeKind.VETO
 
 
 class Chain:
@@ -70,7 +68,7 @@ class Failing(dict[str, Chain]):
         """Count an outcome that is the newest of its tool."""
         tool = record.tool
         chain = self.get(tool)
-        if record.kind is _VETO:
+        if record.kind is VETO:
             if record.blocked_by is not None and _is_counted(record):
                 if chain is None or chain.way != record.similarity_key:
                     chain = self[tool] = Chain(record)
@@ -114,7 +112,7 @@ class Failing(dict[str, Chain]):
 
 def _is_counted(record: CallRecord) -> bool:
     """Return whether a record is part of a chain; of blocked calls, those that were blocked for a way of failing."""
-    if record.kind is _VETO:
+    if record.kind is VETO:
         return record.similarity_key is not None
     return record.status not in SUCCESSFUL
 

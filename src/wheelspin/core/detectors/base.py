@@ -122,6 +122,8 @@ class Detector:
     __slots__ = ()
 
     id: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    """Its id in snake case, as settings in Python and machine-readable codes have it; made of the id."""
     can_switch: ClassVar[bool] = True
     follows: ClassVar[str] = ""
     default_thresholds: ClassVar[Mapping[str, Thresholds]] = {}
@@ -163,17 +165,13 @@ class Detector:
         ]
         if missing:
             raise TypeError(f"the detector `{cls.__module__}.{cls.__qualname__}` needs {'; and '.join(missing)}")
+        cls.name = cls.id.replace("-", "_")
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 
     def __hash__(self) -> int:
         return hash(type(self))
-
-    @property
-    def name(self) -> str:
-        """Its id in snake case, as settings in Python and machine-readable codes have it."""
-        return self.id.replace("-", "_")
 
     @property
     def summary(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Needs, Rank
-from wheelspin.core.outcome_status import OutcomeStatus
+from wheelspin.core.outcome_status import OUTAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class GenericRepeat(Detector):
         if repeats < warning or call.polls:
             return None
         streak, status = history.streak(call.signature), history.status(call.signature)
-        if streak >= critical and status is not OutcomeStatus.OUTAGE:
+        if streak >= critical and status is not OUTAGE:
             return self.found(Level.CRITICAL, streak, critical, call.signature, status=status)
         return self.found(Level.WARNING, repeats, warning, call.signature, no_progress=False, status=status)
 

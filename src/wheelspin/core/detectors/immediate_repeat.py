@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs
-from wheelspin.core.outcome_status import OutcomeStatus
+from wheelspin.core.outcome_status import OUTAGE, WAIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ class ImmediateRepeat(Detector):
         if not count or call.polls:
             return None
         status = history.status(call.signature)
-        if status is OutcomeStatus.OUTAGE:
+        if status is OUTAGE:
             return None
         thresholds = self.thresholds(call, settings)
-        if status is OutcomeStatus.WAIT:
+        if status is WAIT:
             thresholds = max(thresholds, settings.wait_thresholds)
         return self.graded(count, thresholds, call.signature, status=status)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Needs, Scope
-from wheelspin.core.outcome_status import OutcomeStatus
+from wheelspin.core.outcome_status import SUCCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class NearRepeat(Detector):
         newest, key = history.newest, call.similarity_key
         if newest is None or key is None or newest.similarity_key != key:
             return None
-        if newest.status is not OutcomeStatus.SUCCESS:
+        if newest.status is not SUCCESS:
             return None
         warning, _ = self.thresholds(call, settings)
         outcome, tool = newest.outcome, call.tool

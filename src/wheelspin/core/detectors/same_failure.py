@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs, Scope
-from wheelspin.core.events import OutcomeKind
-from wheelspin.core.outcome_status import FAILED, SUCCESS, OutcomeStatus
+from wheelspin.core.events import VETO
+from wheelspin.core.outcome_status import FAILED, OUTAGE, SUCCESS, WAIT, OutcomeStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,16 +61,16 @@ class SameFailure(Detector):
         across, across_status = (0, SUCCESS) if newest is None else _across(call, newest, history, settings)
         if newest is not None and across > count:
             count, way, status = across, newest.similarity_key, across_status
-            may_block = newest.kind is not OutcomeKind.VETO or newest.signature == call.signature
+            may_block = newest.kind is not VETO or newest.signature == call.signature
         elif chain is not None and count:
             way, status = chain.way, chain.status
             may_block = chain.blocked in {None, call.signature}
         else:
             return None
         thresholds = self.thresholds(call, settings)
-        if status is OutcomeStatus.OUTAGE:
+        if status is OUTAGE:
             thresholds = max(thresholds, settings.outage_thresholds)
-        elif status is OutcomeStatus.WAIT:
+        elif status is WAIT:
             thresholds = max(thresholds, settings.wait_thresholds)
         return self.graded(count, thresholds, way or b"", status=status, may_block=may_block)
 
@@ -100,4 +100,4 @@ def _across(
 
 
 def _has_failed(record: CallRecord) -> bool:
-    return record.status in FAILED or record.kind is OutcomeKind.VETO
+    return record.status in FAILED or record.kind is VETO

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs, Scope
-from wheelspin.core.outcome_status import OutcomeStatus
+from wheelspin.core.outcome_status import OUTAGE, WAIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Stagnation(Detector):
         if not count or call.polls or not history.repeats(call.signature):
             return None
         status = history.status(call.signature)
-        if status is OutcomeStatus.OUTAGE or status is OutcomeStatus.WAIT or history.is_one_row(call.signature):
+        if status is OUTAGE or status is WAIT or history.is_one_row(call.signature):
             return None
         may_block = history.outcomes(call.signature) == 1 and history.streak(call.signature) >= _SEEN
         return self.graded(count, self.thresholds(call, settings), call.signature, may_block=may_block)

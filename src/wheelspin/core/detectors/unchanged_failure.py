@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Needs
-from wheelspin.core.outcome_status import FAILED, OutcomeStatus
+from wheelspin.core.outcome_status import FAILED, OUTAGE, REFUSAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ class UnchangedFailure(Detector):
             return None
         count = history.failures(call.signature)
         warning, critical = self.thresholds(call, settings)
-        if status is OutcomeStatus.OUTAGE:
+        if status is OUTAGE:
             warning, critical = max((warning, critical), settings.outage_thresholds)
-        elif status is OutcomeStatus.REFUSAL:
+        elif status is REFUSAL:
             warning = min(_REFUSALS, warning)
         may_block = not history.is_retry_due(call.signature)
         return self.graded(count, (warning, critical), call.signature, status=status, may_block=may_block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wheelspin.core.detectors.base import Detector, Evidence, Finding, Level, Needs, Rank, Scope
-from wheelspin.core.events import OutcomeKind
+from wheelspin.core.events import VETO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class UnknownToolRepeat(Detector):
         row = history.newest_where(lambda record: record.is_miss, most)
         if len({record.tool for record in row}) < threshold or _has_worked(call.tool, history):
             return None
-        may_block = newest.kind is not OutcomeKind.VETO or newest.tool == call.tool
+        may_block = newest.kind is not VETO or newest.tool == call.tool
         return self.graded(len(row), (threshold, 2 * threshold), call.signature, may_block=may_block)
 
     def needs(self, settings: DetectorSettings) -> Needs:
