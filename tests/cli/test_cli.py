@@ -337,7 +337,7 @@ class TestConfig:
             ('{"tools": {"loopDetection": {"enabled\\t": true}}}', "did you mean `enabled`?"),
             ("{tools: {loopDetection: {enabled: true, enabled: true}}}", "the key twice"),
             ("{tools: {loopDetection: {enabled: 1}}}", "expected true or false"),
-            ("- yaml: true", "is no JSON5"),
+            ("- yaml: true", "is not valid JSON5"),
             ("\x00", "binary data"),
         ],
     )

@@ -294,17 +294,17 @@ class TestFaults:
             ("", "it is empty"),
             (" \n", "it is empty"),
             ("{", "the object that begins at line 1, column 1 is never closed"),
-            ("{a: 1,\n  b: [1, 2}", "'}' at line 2, column 11 is no JSON5"),
-            ("{a: 1,,}", "',' at line 1, column 7 is no JSON5"),
-            ("enabled: true", "'e' at line 1, column 1 is no JSON5"),
+            ("{a: 1,\n  b: [1, 2}", "'}' at line 2, column 11 is not valid JSON5"),
+            ("{a: 1,,}", "',' at line 1, column 7 is not valid JSON5"),
+            ("enabled: true", "'e' at line 1, column 1 is not valid JSON5"),
             ("{a: 'x", "the string that begins at line 1, column"),
             ("{a: " + "[" * 2000 + "]" * 2000 + "}", "nested more than 500 levels deep"),
-            ("{} x", "'x' at line 1, column 4 is no JSON5"),
+            ("{} x", "'x' at line 1, column 4 is not valid JSON5"),
             (b"\xef\xbb\xbf{}", "it begins with a byte order mark (UTF-8); save it as UTF-8 without one"),
             (b"\xff\xfe{\x00}\x00", "it begins with a byte order mark (UTF-16)"),
-            (b"\x80\x81", "byte 1 of it is no UTF-8"),
-            (b"{}\x00", "it holds binary data"),
-            (b"\x1f\x8b\x08\x00\x80", "is no UTF-8"),
+            (b"\x80\x81", "byte 1 of it is not UTF-8"),
+            (b"{}\x00", "it contains binary data"),
+            (b"\x1f\x8b\x08\x00\x80", "is not UTF-8"),
         ],
     )
     def test_a_file_that_is_no_json5_says_where_it_stops_being_it(
@@ -317,7 +317,7 @@ class TestFaults:
         """A missing file and a folder are told apart."""
         with pytest.raises(ConfigError, match="there is no such file"):
             load_config(tmp_path / "none.json5")
-        with pytest.raises(ConfigError, match="this is a directory"):
+        with pytest.raises(ConfigError, match="it is a directory"):
             load_config(tmp_path)
 
     def test_a_file_that_cannot_be_read_says_why(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

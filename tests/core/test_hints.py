@@ -115,11 +115,11 @@ def test_a_pattern_means_every_tool_that_it_matches_and_a_name_lies_over_it() ->
 
 FAULTY: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"poll": 1}, TypeError, "True or False"),
-    ({"identity": "path"}, TypeError, "a list of texts"),
-    ({"identity": [""]}, ValueError, "no text"),
-    ({"identity": ["a[b"]}, ValueError, "no path"),
-    ({"identity": ["a..b"]}, ValueError, "no path"),
-    ({"volatile": ["/(/"]}, ValueError, "no regular expression"),
+    ({"identity": "path"}, TypeError, "a list of strings"),
+    ({"identity": [""]}, ValueError, "not a string"),
+    ({"identity": ["a[b"]}, ValueError, "not a path"),
+    ({"identity": ["a..b"]}, ValueError, "not a path"),
+    ({"volatile": ["/(/"]}, ValueError, "not a regular expression"),
     ({"warning_threshold": 0}, ValueError, "1 or more"),
     ({"critical_threshold": 2.5}, TypeError, "a whole number"),
 ]

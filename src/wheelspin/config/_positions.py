@@ -22,7 +22,7 @@ _COMMENTS = ("//", "/*")
 
 
 class Duplicate(NamedTuple):
-    """A key that stands in an object for the second time."""
+    """A key that is in an object for the second time."""
 
     path: Path
     line: int
@@ -45,14 +45,14 @@ class _Open:
 
 class KeyPositions:
     """
-    The lines of all keys of a text.
+    The lines of all keys in a text.
 
     Args:
-        text: A JSON5 text that was found to be valid.
+        text: A valid JSON5 text.
 
     Attributes:
-        lines: The line of each key and list item, counted from 1.
-        duplicates: Keys that stand there twice.
+        lines: The line of each key and list item, from 1.
+        duplicates: Keys that are there twice.
     """
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ def _key(token: str) -> str:
 
 
 def show_path(path: Path) -> str:
-    """Write a path as users do: `agents.list[0].tools`."""
+    """Return a path as users write it: `agents.list[0].tools`."""
     shown = ""
     for part in path:
         if isinstance(part, int):
@@ -108,6 +108,6 @@ def show_path(path: Path) -> str:
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """Give the line and the column of a place in a text, both counted from 1."""
+    """Return the line and the column of an offset in a text, both from 1."""
     before = text[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1

@@ -1,4 +1,4 @@
-"""A JSON5 file as a value and the places of its keys; every way in which it can be no JSON5 is one clear fault."""
+"""Reading a JSON5 file: its value, the positions of its keys, and one clear fault if it is not valid."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read(path: FilePath) -> tuple[Any, KeyPositions]:
     Read a configuration file.
 
     Raises:
-        ConfigError: There is no such file, or it is no JSON5.
+        ConfigError: There is no such file, or it is not valid JSON5.
     """
     text = _text(path)
     try:
@@ -47,7 +47,7 @@ def _text(path: FilePath) -> str:
     except FileNotFoundError:
         raise _fault(path, "there is no such file", "check the path, or leave it out to use the defaults") from None
     except IsADirectoryError:
-        raise _fault(path, "this is a directory", "name the configuration file in it") from None
+        raise _fault(path, "it is a directory", "name the configuration file in it") from None
     except OSError as problem:
         raise _fault(path, f"it cannot be read ({problem.strerror})", "check its permissions") from None
     for bom, name in _BOMS.items():
@@ -58,10 +58,10 @@ def _text(path: FilePath) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as problem:
-        found = f"byte {problem.start + 1} of it is no UTF-8"
-        raise _fault(path, found, "name a JSON5 file that is saved as UTF-8") from None
+        found = f"byte {problem.start + 1} of it is not UTF-8"
+        raise _fault(path, found, "use a JSON5 file that is saved as UTF-8") from None
     if "\0" in text:
-        raise _fault(path, "it holds binary data", "name a JSON5 file, such as `openclaw.json5`")
+        raise _fault(path, "it contains binary data", "use a JSON5 file, such as `openclaw.json5`")
     return text
 
 
@@ -70,7 +70,7 @@ def _fault(path: FilePath, found: str, hint: str) -> ConfigError:
 
 
 def _syntax_fault(text: str, problem: pyjson5.Json5DecoderException) -> Fault:
-    """Say at which line and column the text stops being JSON5."""
+    """Return where the text stops being valid JSON5, and what is wrong there."""
     message = str(problem.args[0])
     place = _PLACE.search(message)
     offset = max(0, int(place.group("offset")) - 1) if place else len(text)
@@ -79,9 +79,9 @@ def _syntax_fault(text: str, problem: pyjson5.Json5DecoderException) -> Fault:
     line, column = line_and_column(text, offset)
     where = f"line {line}, column {column}"
     if isinstance(problem, pyjson5.Json5NestingTooDeep):
-        return Fault("", f"it is nested more than {_DEEPEST} levels deep at {where}", hint="make it flatter")
+        return Fault("", f"it is nested more than {_DEEPEST} levels deep at {where}", hint="use fewer levels")
     what = place.group("what") if place else None
     if what in _CLOSED:
         return Fault("", f"the {what} that begins at {where} is never closed", hint="the file may have been cut off")
-    found = f"{text[offset]!r} at {where} is no JSON5" if offset < len(text) else "it ends too early"
+    found = f"{text[offset]!r} at {where} is not valid JSON5" if offset < len(text) else "it ends too early"
     return Fault("", found, hint="look for a missing comma, quote or bracket just before it")

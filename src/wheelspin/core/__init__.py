@@ -1,5 +1,5 @@
 """
 The engine: events in, verdicts out.
 
-It opens nothing, waits for nothing, has no clock and starts no threads; it keeps digests, never arguments or results.
+It has no I/O, no clock and no threads, and it keeps digests, never arguments or results.
 """

@@ -1,10 +1,12 @@
 """
 Stable 128-bit digests of any Python value (SPEC 3 and 4.1).
 
-One walk writes the value down as a text that no unequal value shares, and XXH3 digests the text. Key order does not
-count, `1` and `1.0` are equal, everything else is exact. Equal values have equal digests across processes, machines
-and versions: no memory address, no hash seed and no `repr` of a foreign object ever enters one, and
-`tests/core/fingerprints.json` pins the digests.
+One walk writes the value down as a text that no unequal value shares, and XXH3 digests the text. Three rules hold here:
+
+1. Key order is ignored, `1` and `1.0` are equal, everything else is exact.
+2. Equal values have equal digests in every process, on every machine and in every version: no memory address, no hash
+   seed and no `repr` of an arbitrary object ever enters one. `tests/core/fingerprints.json` pins the digests.
+3. No value raises an exception. What cannot be inspected is *opaque*, and proves nothing.
 
 | written | for |
 | --- | --- |
@@ -16,9 +18,9 @@ and versions: no memory address, no hash seed and no `repr` of a foreign object 
 | `b<length>:…` | bytes, and anything else with a buffer, as the digest of its content |
 | `d<size>:` and the sorted keys, then the values | a mapping |
 | `l<size>:` and the items | a list or a tuple |
-| `o<length>:<type>` before any of these | a foreign object that shows its content |
-| `^<records>;` | the container so many records up: a cycle |
-| `?<type>;` | an object that cannot be looked into: the value is *opaque* |
+| `o<length>:<type>` before any of these | an arbitrary object whose content can be inspected |
+| `^<levels>;` | the container so many levels up: a cycle |
+| `?<type>;` | an object that cannot be inspected: the value is opaque |
 """
 
 from __future__ import annotations
@@ -35,24 +37,24 @@ if TYPE_CHECKING:
 __all__ = ["digest", "fingerprint"]
 
 _INLINE = 1024
-"""Characters up to which a string stands in the text; a longer one is digested apart, so that it is not copied."""
+"""Characters up to which a string is written into the text; a longer one is digested separately, without a copy."""
 _SLICE = 1 << 20
-"""Characters of a long string that are encoded at once: a 100 MB result costs no second 100 MB."""
+"""Characters of a long string that are encoded at once, so that a 100 MB result does not need another 100 MB."""
 _SHAPES_KEPT = 512
-"""Sets of mapping keys whose written form is kept: an agent's tools use the same few over and over."""
+"""Sets of mapping keys whose written form is cached: an agent's tools use the same few again and again."""
 _SHAPE_LENGTH = 256
-"""Characters of keys up to which that form is kept."""
+"""Characters of keys up to which that form is cached."""
 _PLAIN_LIMIT = 20_000
-"""Containers up to which the quick way is tried."""
+"""Containers up to which the fast path is tried."""
 _SHARED_LIMIT = 100_000
-"""Shared containers to write once more before the rest counts as opaque: nested ones can be without number."""
-_FOREIGN_LIMIT = 10_000
-"""Objects after which the rest counts as opaque: a client or a session can hold half the application."""
+"""Shared containers to write again before the rest is opaque: nested ones can grow without bound."""
+_OBJECT_LIMIT = 10_000
+"""Arbitrary objects after which the rest is opaque: a client or a session can hold half the application."""
 
 
 def fingerprint(value: object) -> bytes:
     """
-    Give the 16-byte digest of a value.
+    Return the 16-byte digest of a value.
 
     Args:
         value: Anything: JSON values, bytes, sets, objects, cycles. It is read, never changed.
@@ -69,15 +71,15 @@ def fingerprint(value: object) -> bytes:
 
 def digest(prefix: str, value: object) -> tuple[bytes, bool]:
     """
-    Give the digest of a value behind a prefix, and whether all of the value was seen.
+    Return the digest of a value with a prefix, and whether all of the value could be inspected.
 
     Args:
-        prefix: What the value is of. No prefix in use may be the beginning of another.
+        prefix: What kind of value it is. No prefix in use may be the beginning of another.
         value: Anything.
 
     Returns:
-        16 bytes, and `False` where a part of the value could not be looked into: two such values may differ although
-            their digests are equal, so these prove nothing.
+        16 bytes; and `False` if a part of the value is opaque: two such values may differ although their digests are
+            equal, so equal digests prove nothing.
     """
     whole = True
     try:
@@ -93,19 +95,19 @@ def digest(prefix: str, value: object) -> tuple[bytes, bool]:
 
 
 class _TooManyError(Exception):
-    """A value has more containers than the quick way is for."""
+    """A value has too many containers for the fast path."""
 
 
 def _plain(value: Any, met: list[None]) -> str:
     """
-    Write a value of plain JSON types, the quick way.
+    Write down a value of plain JSON types: the fast path.
 
     Args:
         value: The value.
         met: One item for each container so far.
 
     Raises:
-        KeyError, TypeError: There is something foreign in it.
+        KeyError, TypeError: It contains something else.
         RecursionError: It is too deep, or has a cycle.
         _TooManyError: It has too many containers.
     """
@@ -140,7 +142,7 @@ def _plain(value: Any, met: list[None]) -> str:
 
 
 def _walk(value: object, parts: list[str]) -> bool:
-    """Write any value, however deep; `False` where a part of it is opaque."""
+    """Write down any value, however deep; return whether all of it could be inspected."""
     write = parts.append
     waiting: list[Iterator[object]] = []
     inside: list[object] = []
@@ -148,7 +150,7 @@ def _walk(value: object, parts: list[str]) -> bool:
     children: Iterator[object] = iter((value,))
     whole = True
     seen: set[int] = set()
-    shared = foreign = 0
+    shared = objects = 0
     while True:
         for child in children:
             token = _token(child)
@@ -159,8 +161,8 @@ def _walk(value: object, parts: list[str]) -> bool:
                 write(f"^{len(inside) - levels[id(child)]};")
                 continue
             shared += id(child) in seen
-            foreign += type(child) not in _CONTAINERS
-            if shared > _SHARED_LIMIT or foreign > _FOREIGN_LIMIT:
+            objects += type(child) not in _CONTAINERS
+            if shared > _SHARED_LIMIT or objects > _OBJECT_LIMIT:
                 write("?;")
                 return False
             head, content, visible = _open(child)
@@ -183,7 +185,7 @@ _shapes: dict[tuple[object, ...], tuple[str, list[Any]]] = {}
 
 
 def _shape(item: dict[Any, object]) -> tuple[str, list[Any]]:
-    """Write the keys of a mapping, all strings, and give them in the order of their values."""
+    """Write down the keys of a mapping, all strings; return the text, and the keys in its order."""
     keys = sorted(item)
     length = len("".join(keys))
     shape = f"d{len(keys)}:" + "".join([_text(key) for key in keys]), keys
@@ -195,7 +197,7 @@ def _shape(item: dict[Any, object]) -> tuple[str, list[Any]]:
 
 
 def _open(item: Any) -> tuple[str, Iterable[object], bool]:
-    """Write the head of a container, and give what is in it, and whether all of its own content can be seen."""
+    """Write down the head of a container; return it, the content, and whether all of the content can be inspected."""
     head, whole = "", True
     if type(item) not in _CONTAINERS:
         from wheelspin.core import python_objects  # rare, so a start without it is quicker
@@ -218,7 +220,7 @@ def _open(item: Any) -> tuple[str, Iterable[object], bool]:
 
 
 def _open_mixed(head: str, item: dict[object, object]) -> tuple[str, Iterable[object], bool]:
-    """Do it for a mapping whose keys are not all strings: they go by what is written for them."""
+    """Do the same for a mapping whose keys are not all strings: they are sorted by what is written for them."""
     values = list(item.values())
     written = []
     whole = True
@@ -235,15 +237,15 @@ def _open_mixed(head: str, item: dict[object, object]) -> tuple[str, Iterable[ob
 
 
 def _token(value: object) -> str | None:
-    """Write a scalar; `None` where the value is none."""
+    """Write down a scalar; return `None` if the value is not one."""
     kind = type(value)
     scalar = _SCALARS.get(kind)
     if scalar is not None:
         return scalar(value)
-    return None if kind in _CONTAINERS else _foreign_token(value)
+    return None if kind in _CONTAINERS else _object_token(value)
 
 
-def _foreign_token(item: object) -> str | None:
+def _object_token(item: object) -> str | None:
     from wheelspin.core import python_objects
 
     try:

@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 __all__ = ["NEVER", "ToolHint"]
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-×:=#/.")
-"""Signs of which any row is a regular expression, with `.*` among them too."""
+"""Characters of which any sequence is a valid regular expression, also with `.*` in it."""
 NEVER = 1 << 60
 """A threshold that no count reaches."""
 
 
 class ToolHint(Value):
     r"""
-    What somebody who knows a tool says about it (SPEC 6.3).
+    What is declared about a tool (SPEC 6.3).
 
     Args:
         poll: Whether its calls only ask for the state of something.
-        identity: Paths of the arguments that tell one call from another, such as `path` or `todos[*].status`; the
-            others do not count.
-        volatile: What of its results does not count: a path, or a regular expression between slashes, such as
-            `/took \d+ ms/`, for what stands in the texts.
-        mutates: Whether its success changes something: then it is progress, and calls that failed before are free.
+        identity: Paths of the arguments that identify a call, such as `path` or `todos[*].status`; the others are
+            ignored.
+        volatile: What is ignored in its results: a path, or a regular expression between slashes, such as
+            `/took \d+ ms/`, for what its texts contain.
+        mutates: Whether its success changes something: then it is progress, and calls that failed before may run again.
         ignore: Whether its calls are never judged; they leave no trace in the history.
-        warning_threshold: Its own limit in place of the one that holds for all.
-        critical_threshold: Its own limit in place of the one that holds for all.
+        warning_threshold: Its own warning threshold, instead of the shared one.
+        critical_threshold: Its own critical threshold, instead of the shared one.
 
     Raises:
-        TypeError: A switch is no boolean, a threshold no whole number.
-        ValueError: A threshold is below 1, a path or an expression cannot be read.
+        TypeError: A switch is not a boolean, or a threshold is not a whole number.
+        ValueError: A threshold is below 1, or a path or an expression cannot be read.
 
     Example:
         >>> ToolHint(identity=["path"], volatile=["meta.took"]).identity
@@ -55,9 +55,9 @@ class ToolHint(Value):
     poll: bool | None
     identity: tuple[tuple[str, ...], ...] | None
     volatile: tuple[tuple[str, ...], ...]
-    """The paths of its results that do not count."""
+    """The paths of its results that are ignored."""
     patterns: tuple[str, ...]
-    """The expressions for what of its results' texts does not count."""
+    """Regular expressions for what is ignored in the texts of its results."""
     mutates: bool | None
     ignore: bool | None
     warning_threshold: int | None
@@ -93,17 +93,17 @@ class ToolHint(Value):
 
 def _listed(name: str, given: Iterable[object]) -> list[str]:
     if isinstance(given, str):
-        raise TypeError(f"`{name}` must be a list of texts, not the text {given!r}")
+        raise TypeError(f"`{name}` must be a list of strings, not the string {given!r}")
     texts = []
     for text in given:
         if not isinstance(text, str) or not text.strip():
-            raise ValueError(f"`{name}` holds {text!r}, which is no text")
+            raise ValueError(f"`{name}` contains {text!r}, which is not a string")
         texts.append(text)
     return texts
 
 
 def _expression(text: str) -> str:
-    """Give an expression without its slashes. What is plainly one is not tried: that would cost a hook its start."""
+    """Return an expression without its slashes. An obviously valid one is not compiled, to start a hook quickly."""
     expression = text[1:-1]
     if not _PLAIN.issuperset(expression.replace(".*", "")):
         import re
@@ -111,7 +111,7 @@ def _expression(text: str) -> str:
         try:
             re.compile(expression)
         except re.error as problem:
-            raise ValueError(f"{text!r} is no regular expression: {problem}") from None
+            raise ValueError(f"{text!r} is not a regular expression: {problem}") from None
     return expression
 
 

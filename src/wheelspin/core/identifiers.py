@@ -1,8 +1,8 @@
 """
-Take the per-call identifiers out of the result of a sent message (SPEC 4.2, rule 5).
+Remove the per-call identifiers from the result of a sent message (SPEC 4.2, rule 5).
 
-Two "sent" results for the same message differ in nothing but the ids and times that the messenger gave them;
-without these they are equal, so that sending the same message for ever is seen as no progress.
+Two "sent" results for the same message differ only in the ids and times that the messenger gave them. Without these
+they are equal, so sending the same message forever is no progress.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KEYS = frozenset(
 )
 """Keys whose value is an identifier or a time, as `normalised_key` writes them."""
 _PARTS_OF_A_MESSAGE = frozenset({"text", "body", "content", "chat", "channel", "from", "to", "sender", "author"})
-"""An object with one of these beside its `id` is itself a message."""
+"""An object that has one of these beside its `id` is itself a message."""
 _NAMED_IN_TEXT = r"\b(?:message|file|poll|run)[ _-]?id\b['\"]?\s*[:=#]?\s*['\"]?"
 _MASK = "#"
 _DEEPEST = 64
@@ -47,16 +47,16 @@ _MOST_IDENTIFIERS = 64
 
 
 def normalised_key(key: object) -> object:
-    """Give a key as it is compared: `messageId`, `message_id` and `message-id` are one."""
+    """Return a key as it is compared: `messageId`, `message_id` and `message-id` are equal."""
     return key.replace("_", "").replace("-", "").lower() if isinstance(key, str) else key
 
 
 def without_identifiers(result: object) -> object:
     """
-    Give a result without its identifiers and times, at any depth and inside its texts.
+    Return a result without its identifiers and times, at any depth and inside its texts.
 
     Args:
-        result: What the sending tool gave back; a text that is JSON is read as JSON.
+        result: What the sending tool returned; a text that is JSON is decoded.
 
     Example:
         >>> without_identifiers({"ok": True, "messageId": "m7", "note": "sent as m7"})
@@ -69,7 +69,7 @@ def without_identifiers(result: object) -> object:
 
 
 def read_json(value: object) -> object:
-    """Give what a text that is JSON says; any other value is given back."""
+    """Decode a text that is JSON; return any other value as it is."""
     if not isinstance(value, str) or value[:1] not in {"{", "["} or len(value) > _LONGEST_TEXT:
         return value
     import json
@@ -82,7 +82,7 @@ def read_json(value: object) -> object:
 
 
 def _keep(value: object, identifiers: set[str], *, is_message: bool, depth: int) -> object:
-    """Give a value without its identifiers, which are added to the set."""
+    """Return a value without its identifiers, which are added to the set."""
     if depth > _DEEPEST:
         return value
     if isinstance(value, list | tuple):
@@ -116,7 +116,7 @@ def _collect(value: object, identifiers: set[str], depth: int) -> None:
 
 
 def _pattern(identifiers: set[str]) -> re.Pattern[str]:
-    """Give a pattern for the identifiers as whole words, and for what a text itself calls an id."""
+    """Return a pattern for the identifiers as whole words, and for what a text itself calls an id."""
     import re
 
     known = [rf"(?<!\w){re.escape(word)}(?!\w)" for word in sorted(identifiers, key=len, reverse=True)]
@@ -125,12 +125,12 @@ def _pattern(identifiers: set[str]) -> re.Pattern[str]:
 
 def change_texts(value: object, change: Callable[[str], str], depth: int = 0) -> object:
     """
-    Give a value with its texts changed, at any bearable depth; the keys stay.
+    Return a value in which every text is replaced; keys stay as they are.
 
     Args:
         value: Any value.
-        change: Gives the text that takes a text's place.
-        depth: How deep it stands.
+        change: Called with each text; returns its replacement.
+        depth: Depth of the value; texts deeper than 64 levels stay as they are.
     """
     if isinstance(value, str):
         return change(str.__str__(value))

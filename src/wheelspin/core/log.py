@@ -1,8 +1,8 @@
 """
 Loop events as lines of the standard `logging` (SPEC 8).
 
-Silent unless the application configures logging. `logging` itself is imported with the first event, so that a hook
-process in which nothing happens does not pay for it.
+It is silent unless the application configures logging. `logging` is imported with the first event, so that a hook
+process without events starts quickly.
 """
 
 from __future__ import annotations

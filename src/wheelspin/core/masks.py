@@ -1,9 +1,12 @@
 """
-Mask what a process draws or measures anew each time it runs, in the text of an outcome that is no success.
+Mask what changes with every run of a program, in the text of an outcome that is not a success.
 
-Clock times, durations, rates, progress bars, attempt counters, process ids, memory addresses, temporary paths, request
-ids and seeds: two failures that differ in nothing else are the same failure. Other digits stay: that a test now fails
-at line 40 and not at line 12 is news. A success is never masked, unless somebody declares it (SPEC 6.3).
+Three rules hold here:
+
+1. Clock times, durations, rates, progress bars, attempt counters, process ids, memory addresses, temporary paths,
+   request ids and seeds are masked: failures that differ in nothing else are the same failure.
+2. Other digits stay: it is news that a test now fails at line 40 and not at line 12.
+3. A success is never masked, unless a hint says so (SPEC 6.3).
 """
 
 from __future__ import annotations
@@ -16,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["mask_failure", "masked_kinds", "without_words"]
 
 _LONGEST = 16_384
-"""Characters of a text that are looked at; of a longer one, as many at each end as make these."""
+"""Characters of a text that are masked; of a longer text, half as many at each end."""
 
 _NUMBER = r"[0-9](?<!\w[0-9])[0-9]*"
-"""A whole number that begins here. That it starts with its digit lets the search skip all that is none."""
+"""A whole number that begins here. The pattern starts with a digit, so that the search can skip everything else."""
 _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "id",
@@ -63,13 +66,13 @@ _KINDS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"|(?:\.[0-9]+)?\s?(?:ns|us|µs|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hours?)\b)",
     ),
 )
-"""Each kind, in the order in which they are masked: what a text must hold for it, and what it looks like."""
+"""Each kind, in the order in which they are masked: what a text must contain for it, and its pattern."""
 _IN_ANY_CASE = frozenset({"id", "attempt", "process", "seed"})
 
 
 def mask_failure(text: str) -> str:
     """
-    Give a text with what is volatile in it masked, each as `<kind>`.
+    Return a text in which everything volatile is replaced by its `<kind>`.
 
     Example:
         >>> mask_failure("10:32:07 worker pid 812: test_a failed at line 12 after 0.31s")
@@ -87,7 +90,7 @@ def mask_failure(text: str) -> str:
 
 
 def masked_kinds(text: str) -> list[str]:
-    """Give the kinds of what is masked in a text, each once."""
+    """Return the kinds of what is masked in a text, each once."""
     found = []
     for (kind, _, _), pattern in zip(_KINDS, _patterns(), strict=True):
         masked = pattern.sub(_mask_path if kind == "path" else f"<{kind}>", text)
@@ -98,7 +101,7 @@ def masked_kinds(text: str) -> list[str]:
 
 
 def without_words(words: set[str]) -> Callable[[str], str]:
-    """Give what takes words out of a text, longer ones first: what the call itself said is no news in its answer."""
+    """Return a function that removes words from a text, longer ones first: repeating the arguments is not news."""
     by_length = sorted(words, key=len, reverse=True)
 
     def change(text: str) -> str:
@@ -116,7 +119,7 @@ _compiled: list[re.Pattern[str]] = []
 
 
 def _patterns() -> list[re.Pattern[str]]:
-    """Give the compiled kinds; compiled when the first failure comes, for the start-up of a hook process."""
+    """Return the patterns, which are compiled at the first failure, because a hook process has to start quickly."""
     if not _compiled:
         import re
 
@@ -126,7 +129,7 @@ def _patterns() -> list[re.Pattern[str]]:
 
 
 def _mask_path(match: re.Match[str]) -> str:
-    """Mask the parts of a temporary path that have a digit: the others were chosen by somebody."""
+    """Mask the parts of a temporary path that contain a digit; somebody chose the others."""
     if "/" not in match.group():
         return "<path>"
     parts = match.group().split("/")

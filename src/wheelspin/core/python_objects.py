@@ -1,9 +1,12 @@
 """
-Look into values that are not plain JSON: what of them may enter a fingerprint.
+Inspect values that are not plain JSON: what of them may enter a fingerprint.
 
-Nothing of the user's runs here but the `__str__` of a few types of the standard library: no `__repr__`, no
-property, no iterator. An object that keeps its content out of sight (a generator, a socket, an image in a C
-library) is opaque, since two of them may differ although nothing shows it.
+Two rules hold here:
+
+1. No code of the user's runs, only the `__str__` of a few types of the standard library: no `__repr__`, no property,
+   no iterator.
+2. An object that hides its content (a generator, a socket, an image in a C library) is opaque: two of them may differ
+   although nothing shows it.
 """
 
 from __future__ import annotations
@@ -38,15 +41,15 @@ _POINTER = 8
 
 
 def name_of(kind: type) -> str:
-    """Give a type's qualified name."""
+    """Return the qualified name of a type."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def as_scalar(item: object) -> tuple[str, str | int | float | bytes] | None:
     """
-    Give the plain scalar that a foreign value stands for, with a label, or `None` where it is no scalar.
+    Return the plain scalar that a value stands for, with a label, or `None` if it is not a scalar.
 
-    A string, number or member of an enumeration of a class of its own counts as what it is equal to, without a label.
+    A string, a number or a member of an enumeration, of whatever class, counts as what it equals, without a label.
     """
     if isinstance(item, Enum):
         item = item.value
@@ -63,7 +66,7 @@ def as_scalar(item: object) -> tuple[str, str | int | float | bytes] | None:
 
 
 def _buffer(item: object) -> tuple[str, bytes] | None:
-    """Give the content of what has a buffer; a buffer that holds addresses is none of ours."""
+    """Return the content of an object with a buffer, unless the buffer holds addresses."""
     try:
         view = memoryview(item)  # type: ignore[arg-type]
     except TypeError:
@@ -75,14 +78,14 @@ def _buffer(item: object) -> tuple[str, bytes] | None:
 
 def as_container(item: object, digest: Callable[[object], tuple[bytes, bool]]) -> tuple[str, object, bool] | None:
     """
-    Give the plain container that shows a foreign object's content, or `None` where it is opaque.
+    Return the plain container that shows the content of an object, or `None` if the object is opaque.
 
     Args:
         item: The object.
-        digest: Gives the digest of a set's member, and whether all of the member was seen.
+        digest: Returns the digest of a member of a set, and whether all of the member could be inspected.
 
     Returns:
-        A label, the plain container, and whether all of a set's members were seen.
+        A label, the plain container, and whether all members of a set could be inspected.
     """
     if isinstance(item, Enum):
         item = item.value
@@ -110,12 +113,12 @@ _MEMBERS: dict[type, Callable[[Any], Any]] = {
     type({}.keys()): list,
     type(Enum.__dict__): dict,
 }
-"""How to list what a container holds without asking a class of the user's; the last is a view of a mapping."""
+"""How to list the content of a container without calling a class of the user's; the last is a view of a mapping."""
 _SETS = frozenset({set, frozenset, type({}.keys())})
 
 
 def _shows_itself(kind: type) -> bool:
-    """Tell whether objects of this type have no state but their attributes and slots, as pickling asks it too."""
+    """Return whether objects of this type have no state but their attributes and slots, as pickling checks it too."""
     seen = object.__basicsize__ + _POINTER * len(_slotnames(kind))
     seen += _POINTER * bool(kind.__dictoffset__) + _POINTER * bool(kind.__weakrefoffset__)
     visible = kind.__dictoffset__ or _slotnames(kind)

@@ -1,4 +1,4 @@
-"""Recognise the error text that says that the called tool does not exist (SPEC 4.3)."""
+"""Recognise error texts that say that the called tool does not exist (SPEC 4.3)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _SAYINGS = "|".join(
     )
 )
 _LOOKED_AT = 400
-"""Characters of the text that are looked at: a host says it at once, a command's own output comes later."""
+"""Characters of the text that are read: a host says it at once, while the output of a command comes later."""
 
 
 def says_unknown_tool(names: tuple[str, ...], text: object) -> bool:
     """
-    Tell whether a text says that one of these tools does not exist.
+    Return whether a text says that one of these tools does not exist.
 
     Args:
-        names: The called tool's name, as the model wrote it and as it is compared. Another name in the text does not
-            count: a command that says "tool cmake not found" is no unknown tool.
+        names: The called tool's name, as the model wrote it and as it is compared. Other names in the text are ignored:
+            the error "tool cmake not found" of a command does not mean an unknown tool.
         text: The text of an error.
 
     Example:

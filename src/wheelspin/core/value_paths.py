@@ -1,5 +1,5 @@
 """
-Paths into a value: which part of a call's arguments or of a result is meant (SPEC 6.3).
+Paths into a value: they select a part of a call's arguments or of a result (SPEC 6.3).
 
 `path` is a key, `options.depth` a key in a key, `todos[*].status` that key of every item of a list.
 """
@@ -18,17 +18,17 @@ _Path = tuple[str, ...]
 
 def parse(path: object) -> _Path:
     """
-    Take a path apart.
+    Split a path into its parts.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a path.
 
     Example:
         >>> parse("todos[*].status")
         ('todos', '[*]', 'status')
     """
     if not isinstance(path, str) or not path.strip():
-        raise ValueError(f"{path!r} is no path: it is written `key`, `key.key` or `key[*].key`")
+        raise ValueError(f"{path!r} is not a path: write `key`, `key.key` or `key[*].key`")
     parts: list[str] = []
     for piece in path.strip().split("."):
         key = piece
@@ -37,14 +37,14 @@ def parse(path: object) -> _Path:
             key = key[: -len(_EVERY)]
             depth += 1
         if "[" in key or "]" in key or not (key or depth):
-            raise ValueError(f"{path!r} is no path: it is written `key`, `key.key` or `key[*].key`")
+            raise ValueError(f"{path!r} is not a path: write `key`, `key.key` or `key[*].key`")
         parts += [key] * bool(key) + [_EVERY] * depth
     return tuple(parts)
 
 
 def pick(value: Any, path: _Path) -> object:
     """
-    Give the part of a value that a path leads to; `None` where there is none.
+    Return the part of a value that a path leads to; `None` if there is none.
 
     Example:
         >>> pick({"todos": [{"status": "done"}, {"status": "open"}]}, parse("todos[*].status"))
@@ -64,7 +64,7 @@ def pick(value: Any, path: _Path) -> object:
 
 def without(value: Any, path: _Path) -> object:
     """
-    Give a copy of a value without the part that a path leads to.
+    Return a copy of a value without the part that a path leads to.
 
     Example:
         >>> without({"took": 3, "rows": [{"id": 1, "name": "a"}]}, parse("rows[*].id"))

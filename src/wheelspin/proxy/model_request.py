@@ -1,12 +1,13 @@
 """
-A request to a model: it holds the conversation so far, and with it each call of the run and what came back.
+Guard an agent by its requests to a model, each of which holds the conversation: the calls of the run and their results.
 
-Whoever stands between an agent and a model need remember nothing. Each request is played through a fresh guard, and an
-advice goes to the result of the call that it is about. It is there again in every later request, word for word, so that
-what a provider keeps of a conversation stays good.
+Three rules hold here:
 
-By the time its result is in a request, the agent has run a call. So the guard watches as in the mode `observe`: the
-outcome of each call counts, what would have been blocked is told, and only the end of a run is more than words.
+1. Nothing is kept between requests. Each request is played through a fresh guard.
+2. Advice is added to the result of the call that it is about, in this and in every later request, word for word, so
+   that what a provider caches of the conversation stays valid.
+3. When its result is in a request, a call has already run. So the guard observes: what it would have blocked becomes a
+   warning, and only the end of a run has an effect.
 """
 
 from __future__ import annotations
@@ -40,32 +41,32 @@ _SUMMARIES = (
     "This session is being continued from a previous conversation",
     "Another language model started to solve this problem",
 )
-"""How the summaries begin that Claude Code and Codex put in place of the conversation."""
+"""The beginnings of the summaries that Claude Code and Codex put in place of the conversation."""
 _COMPACTIONS = ("compaction", "context_compaction")
 _UNCHANGED = (EventKind.ARMED, EventKind.CRASH)
 """Events that are reported as the guard reports them."""
-_LAST_WORD = "The run is ended if this goes on."
+_WILL_END = "The run is ended if this goes on."
 _LONGEST_PLACEHOLDER = 300
 _PLACEHOLDER = re.compile(
     r"\s*[\[<(][^\n]*\b(?:cleared|compacted|elided|hidden|masked|omitted|pruned|removed|trimmed)\b[^\n]*[\])>.]\s*",
     re.IGNORECASE,
 )
 _UNSEEN = object()
-"""Stands for a result that is not there any more: it is equal to no other."""
+"""Stands for a result that is no longer there; it equals no other."""
 
 _Change = Callable[[object, Any], Any]
-"""Gives what is to stand in place of a result, of which the id of its call and the content are given."""
+"""Called with the id of a call and the content of its result; returns the content that replaces it."""
 
 
 class Advised(NamedTuple):
-    """What comes of a request."""
+    """What to do with a request."""
 
     changed: dict[str, list[Any]]
-    """What is to stand in the body in place of what is there; empty where there is nothing to say."""
+    """What to replace in the body, by key; empty if nothing changes."""
     ending: Verdict | None
-    """The verdict that ended the run; `None` where it goes on."""
+    """The verdict that ended the run; `None` if it goes on."""
     events: list[LoopEvent]
-    """What the guard did in the newest step; what came before it was in earlier requests."""
+    """What the guard did since the model's newest message; what came before was in earlier requests."""
 
 
 def advise(
@@ -78,13 +79,16 @@ def advise(
     """
     Play the conversation of a request through a guard.
 
-    A run is what follows the newest message of the user.
+    A run is everything after the newest message of the user.
 
     Args:
-        body: The body of a request: OpenAI's chat completions or responses, or Anthropic's messages. It stays as it is.
-        settings: What holds; without them the detectors are on, with the documented thresholds.
+        body: The body of a request: OpenAI's chat completions or responses, or Anthropic's messages. It is not changed.
+        settings: The settings; without them the detectors are on, with the documented thresholds.
         tools: What is known about the agent's tools.
-        session_id: The conversation, for the events.
+        session_id: Id of the conversation, for the events.
+
+    Returns:
+        What to replace in the body, whether the run has to end, and what the guard did.
 
     Example:
         >>> call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
@@ -108,12 +112,12 @@ def advise(
 
 class _Play:
     """
-    The play of one conversation.
+    One conversation, played through a guard.
 
     Attributes:
-        notes: The advice that is due, by the place of the result and the id of its call.
-        ending: The verdict that ended the run that is on.
-        events: What is told.
+        notes: The advice to add, by the index of the result and the id of its call.
+        ending: The verdict that ended the current run.
+        events: What is reported.
     """
 
     def __init__(self, settings: Settings, tools: ToolTable, steps: list[int]) -> None:
@@ -121,62 +125,61 @@ class _Play:
         self.ending: Verdict | None = None
         self.events: list[LoopEvent] = []
         self._heard: list[LoopEvent] = []
-        # The log is told by whoever asked: most of what is heard here was told with earlier requests.
+        # Whoever asks writes the log: most events here were reported with earlier requests.
         self._guard = Guard(settings.observing(), tools=tools, listeners=[self._heard.append], logs=False)
         self._advisor: Advisor = self._guard.advisor
         self._observes = settings.mode is Mode.OBSERVE
         self._steps = steps
-        self._advices = 0
+        self._given = 0
         self._open: dict[int, tuple[ToolCall, ToolCall, str]] = {}
 
     def take(self, event: Event) -> None:
-        said = None
+        verdict = None
         match event:
             case UserMessage(_, session):
                 self._guard.user_message(session)
-                self._advices, self.ending = 0, None
+                self._given, self.ending = 0, None
             case Compacted(_, session):
                 self._guard.compacted(session or None)
             case ToolCalled(place, read):
                 call = _in_step(read, self._steps[place])
-                said = self._said(self._guard.before(call), call)
-                self._open[id(read)] = read, call, said.advice if said.action is Action.WARN else ""
+                verdict = self._as_warning(self._guard.before(call), call)
+                self._open[id(read)] = read, call, verdict.advice if verdict.action is Action.WARN else ""
             case ToolReturned(place, read, outcome):
                 _, call, advice = self._open.pop(id(read))
-                said = self._said(self._guard.after(call, outcome), call)
+                verdict = self._as_warning(self._guard.after(call, outcome), call)
                 if advice:
                     self.notes.setdefault(place, {})[call.id] = advice
             case _:
                 pass
         if event.line >= self._steps[-1]:
             self.events += [heard for heard in self._heard if heard.kind in _UNCHANGED]
-            if said is not None and isinstance(event, ToolCalled | ToolReturned):
+            if verdict is not None and isinstance(event, ToolCalled | ToolReturned):
                 call = event.call
                 ids = {"session_id": normalised_id(call.session_id), "call_id": normalised_id(call.id)}
-                reported = verdict_event(said, call.tool, **ids)
+                reported = verdict_event(verdict, call.tool, **ids)
                 self.events += [reported] if reported else []
         self._heard.clear()
 
-    def _said(self, verdict: Verdict, call: ToolCall) -> Verdict:
-        """Give what is said of a call that has run: of one that would have been blocked, a warning."""
+    def _as_warning(self, verdict: Verdict, call: ToolCall) -> Verdict:
+        """Return the verdict on a call that has run: a warning if it would have been blocked."""
         finding, due = verdict.finding, verdict.due
         if self.ending is not None:
             return ALLOW
         if finding is None or due is Action.ALLOW or self._observes:
             return verdict
         if due is Action.ABORT:
-            self.ending = self._advisor.verdict(due, finding, call.tool, self._advices)
+            self.ending = self._advisor.verdict(due, finding, call.tool, self._given)
             return self.ending
-        given = self._advices
-        self._advices += 1
+        given, self._given = self._given, self._given + 1
         if due is Action.BLOCK:
             advice = self._advisor.advice(Action.WARN, finding, call.tool, given)
-            return Verdict(Action.WARN, finding, reason=verdict.reason, advice=f"{advice} {_LAST_WORD}", observed=due)
+            return Verdict(Action.WARN, finding, reason=verdict.reason, advice=f"{advice} {_WILL_END}", observed=due)
         return self._advisor.verdict(due, finding, call.tool, given)
 
 
 def _conversation(body: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """Give the conversation of a body, and the key that it stands under."""
+    """Return the key of the conversation in a body, and its entries."""
     for key in ("messages", "input"):
         entries = body.get(key)
         if isinstance(entries, list):
@@ -188,13 +191,13 @@ def _events(key: str, entries: list[Any], session: str) -> Iterator[Event]:
     read = [_changed(entry, lambda _, content: _legible(content)) for entry in entries]
     if key == "input":
         return _events_of_items(read, session)
-    said = [
+    messages = [
         Message(place, session, entry)
         for place, entry in enumerate(read)
         if isinstance(entry, dict) and isinstance(entry.get("role"), str)
     ]
-    is_chat = any(message.content["role"] in _RESULTS or "tool_calls" in message.content for message in said)
-    return OpenAIChat().events(said) if is_chat else AnthropicMessages().events(said)
+    is_chat = any(message.content["role"] in _RESULTS or "tool_calls" in message.content for message in messages)
+    return OpenAIChat().events(messages) if is_chat else AnthropicMessages().events(messages)
 
 
 def _events_of_items(items: list[Any], session: str) -> Iterator[Event]:
@@ -220,7 +223,7 @@ def _events_of_items(items: list[Any], session: str) -> Iterator[Event]:
 
 
 def _steps(entries: list[Any]) -> list[int]:
-    """Give for each entry the place of the model's message before it, or that it is of: that may be several items."""
+    """Return for each entry the index of the model's message that it is part of or follows."""
     steps, begins, was_of_model = [], 0, False
     for place, entry in enumerate(entries):
         is_of_model = _is_of_model(entry)
@@ -232,7 +235,7 @@ def _steps(entries: list[Any]) -> list[int]:
 
 
 def _in_step(call: ToolCall, step: int) -> ToolCall:
-    """Give a call with the message that asked for it."""
+    """Return a call with the id of the message that requested it."""
     turn = call.turn_id or f"step {step}"
     return ToolCall(call.tool, call.arguments, id=call.id, turn_id=turn, session_id=call.session_id)
 
@@ -245,7 +248,7 @@ def _is_of_model(entry: Any) -> bool:
 
 
 def _summaries(entries: list[Any]) -> list[int]:
-    """Give the places of messages that show a compaction, but for those that the readers know."""
+    """Return the indexes of messages that show a compaction, except those that the readers know."""
     return [place for place, entry in enumerate(entries) if isinstance(entry, dict) and _is_summary(entry)]
 
 
@@ -259,7 +262,7 @@ def _is_summary(entry: dict[str, Any]) -> bool:
 
 
 def _changed(entry: Any, change: _Change) -> Any:
-    """Give a message or an item with each result in it changed; the very same where nothing changes."""
+    """Return a message or an item with each result changed; the same object if nothing changes."""
     if not isinstance(entry, dict):
         return entry
     if entry.get("role") in _RESULTS:
@@ -286,7 +289,7 @@ def _with(result: dict[str, Any], key: str, call_id: object, change: _Change) ->
 
 
 def _legible(content: Any) -> Any:
-    """Give what counts of a result: not the notes of a guard, and nothing where a placeholder stands in its place."""
+    """Return a result without advice of a guard; nothing if a placeholder takes its place."""
     if is_blocked_result(content):
         return _UNSEEN
     only = content[0] if isinstance(content, list) and len(content) == 1 else content
@@ -304,7 +307,7 @@ def _is_placeholder(text: str) -> bool:
 
 
 def _noted(entry: Any, notes: dict[str | None, str] | None) -> Any:
-    """Give a message or an item with the advice in its results."""
+    """Return a message or an item with the advice in its results."""
     if not notes:
         return entry
     kind = "input_text" if entry.get("type") in _OUTPUTS else "text"
