@@ -1,12 +1,14 @@
-"""The house itself: what is public, what is loaded, and rules that no linter knows."""
+"""The package as a whole: what is public, what an import loads, and rules that no linter checks."""
 
 from __future__ import annotations
 
 import ast
 import re
+import statistics
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,11 @@ import pytest
 import wheelspin
 from tests.conftest import ROOT
 from wheelspin import errors
+from wheelspin.adapters import ADAPTERS
+from wheelspin.core.detectors import DETECTORS
+from wheelspin.hooks import HOOKS
+from wheelspin.stores import STORES
+from wheelspin.transcripts import READERS
 
 PUBLIC = {
     "Action",
@@ -39,7 +46,8 @@ PUBLIC = {
     "errors",
     "load_config",
 }
-SOURCES = sorted((ROOT / "src" / "wheelspin").rglob("*.py"))
+PACKAGE = ROOT / "src" / "wheelspin"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 COSTLY = {
     "asyncio",
@@ -57,37 +65,87 @@ COSTLY = {
 
 
 def _loaded(code: str) -> set[str]:
-    """Give the modules that a bare interpreter has loaded after some code."""
+    """Return the modules that a bare interpreter has loaded after running some code."""
     paths = [str(ROOT / "src"), sysconfig.get_paths()["platlib"], sysconfig.get_paths()["purelib"]]
     program = f"import sys; sys.path += {paths!r}\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-S", "-I", "-c", program], check=True, capture_output=True, text=True)  # noqa: S603
     return set(done.stdout.split())
 
 
+def _modules_of(members: Iterable[object]) -> list[str]:
+    """Return the names of the modules that define the classes of some objects."""
+    return [type(member).__module__.rpartition(".")[2] for member in members]
+
+
+def _imported_by(family: str) -> list[str]:
+    """Return the modules of a package that its `__init__` imports."""
+    nodes = ast.walk(ast.parse((PACKAGE / family / "__init__.py").read_text()))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == f"wheelspin.{family}"]
+    return [alias.name for node in imports for alias in node.names]
+
+
+FAMILIES: dict[str, tuple[Iterable[str], set[str]]] = {
+    "adapters": (ADAPTERS, set()),
+    "cli": (_imported_by("cli"), set()),
+    "core/detectors": (_modules_of(DETECTORS), {"base"}),
+    "hooks": (HOOKS.values(), {"base", "launcher", "process"}),
+    "installers": (HOOKS.values(), {"base"}),
+    "reports": (_imported_by("reports"), set()),
+    "stores": (STORES, {"base", "sessions"}),
+    "transcripts": (_modules_of(READERS), {"base", "conversations", "files"}),
+}
+"""The folder of each family, its members as its `__init__` lists them, and the helpers beside them."""
+OF_AN_AGENT = (
+    "src/wheelspin/hooks/{module}.py",
+    "src/wheelspin/installers/{module}.py",
+    "src/wheelspin/transcripts/{module}.py",
+    "tests/hooks/test_{module}.py",
+    "tests/agents/test_{module}.py",
+    "docs/hosts/{name}.md",
+    "examples/sessions/{name}.*",
+)
+OF_AN_ADAPTER = (
+    "src/wheelspin/adapters/{module}.py",
+    "tests/frameworks/test_{module}.py",
+    "tests/frameworks/players/{module}.py",
+    "docs/adapters/{module}.md",
+    "examples/adapters/{module}_*.py",
+)
+ELSEWHERE = {
+    "tests/frameworks/test_callables.py": "tests/adapters/test_callables.py",  # plain functions need no framework
+}
+
+
+def _missing(patterns: Iterable[str], module: str) -> list[str]:
+    """Return the files of a host that do not exist."""
+    wanted = [pattern.format(module=module, name=module.replace("_", "-")) for pattern in patterns]
+    return [path for path in wanted if not list(ROOT.glob(ELSEWHERE.get(path, path)))]
+
+
 def test_the_public_names_are_those_that_are_listed() -> None:
-    """Nothing becomes public unseen."""
+    """A name becomes public only by being listed here."""
     assert set(wheelspin.__all__) == PUBLIC == set(dir(wheelspin))
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_every_public_name_is_there(name: str) -> None:
-    """Although it is loaded only when it is asked for."""
+    """It is found although it is imported only on first use."""
     assert getattr(wheelspin, name) is getattr(wheelspin, name)
 
 
 def test_a_name_that_is_not_there_is_an_ordinary_error() -> None:
-    """As with any module."""
+    """A name that does not exist raises an AttributeError, as in any module."""
     with pytest.raises(AttributeError, match="no attribute 'Wheel'"):
         _ = wheelspin.Wheel
 
 
 def test_a_fresh_process_finds_the_errors_in_the_package() -> None:
-    """Although nothing has imported them yet."""
+    """`wheelspin.errors` works although nothing has imported it yet."""
     assert "wheelspin.errors" in _loaded("import wheelspin; wheelspin.errors.ConfigError")
 
 
 def test_the_package_can_be_run() -> None:
-    """Where the command is not on the path."""
+    """`python -m wheelspin` works where the command is not on the path."""
     command = [sys.executable, "-m", "wheelspin", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own interpreter
 
@@ -95,7 +153,7 @@ def test_the_package_can_be_run() -> None:
 
 
 def test_the_error_that_ends_a_run_holds_its_verdict() -> None:
-    """For hosts that speak in exceptions."""
+    """A host that reports by exceptions finds the verdict in the error."""
     verdict = wheelspin.Verdict(wheelspin.Action.ABORT, reason="why")
     error = errors.ToolLoopError(verdict)
 
@@ -103,14 +161,14 @@ def test_the_error_that_ends_a_run_holds_its_verdict() -> None:
 
 
 def test_importing_the_package_loads_nothing_else() -> None:
-    """Whoever only imports it pays nothing."""
+    """`import wheelspin` loads only the package itself."""
     before = _loaded("pass")
 
     assert _loaded("import wheelspin") - before == {"wheelspin"}
 
 
 def test_a_guard_loads_nothing_that_costs_a_process_its_start() -> None:
-    """A hook that is started for every call has to be quick."""
+    """A hook is started for every call, so it must start quickly."""
     code = (
         "from wheelspin import Guard, Outcome, ToolCall\n"
         "guard = Guard()\n"
@@ -122,7 +180,7 @@ def test_a_guard_loads_nothing_that_costs_a_process_its_start() -> None:
 
 
 def test_the_errors_are_those_of_the_tree_in_the_docstring() -> None:
-    """Whoever reads it knows them all."""
+    """The tree lists every error, and no other."""
     drawn = re.findall(r"\b\w+Error\b", errors.__doc__ or "")
     defined = [
         name
@@ -134,8 +192,8 @@ def test_the_errors_are_those_of_the_tree_in_the_docstring() -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_has_one_room(path: Path) -> None:
-    """Four hundred lines at the most, and no import of the package's front door, which would close a circle."""
+def test_a_module_is_small_and_imports_from_below(path: Path) -> None:
+    """A file has at most 400 lines, and does not import the package itself, which would close a circle."""
     text = path.read_text()
 
     assert len(text.splitlines()) <= 400
@@ -144,9 +202,44 @@ def test_a_file_has_one_room(path: Path) -> None:
     )
 
 
+def test_the_package_has_at_most_twenty_names_at_its_top() -> None:
+    """Files and folders count alike."""
+    names = {path.name for path in PACKAGE.iterdir()} - {"__pycache__"}
+
+    assert len(names) <= 20
+
+
+def test_most_modules_are_small() -> None:
+    """The median is at most 150 lines."""
+    assert statistics.median(len(path.read_text().splitlines()) for path in SOURCES) <= 150
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_lists_each_of_its_members_once(family: str) -> None:
+    """The list in `__init__` matches the files in the folder, except for private modules and helpers."""
+    listed, helpers = FAMILIES[family]
+    modules = [path for path in (PACKAGE / family).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    members = {path.stem for path in modules if not path.stem.startswith("_")} - helpers
+
+    assert sorted(listed) == sorted(members)
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_a_command_line_agent_has_one_name_in_every_family(name: str) -> None:
+    """Each agent has a hook, an installer, a reader, tests, a page and a sample session."""
+    assert HOOKS[name] == name.replace("-", "_")
+    assert _missing(OF_AN_AGENT, HOOKS[name]) == []
+
+
+@pytest.mark.parametrize("module", ADAPTERS)
+def test_a_framework_has_one_name_in_every_family(module: str) -> None:
+    """Each framework has an adapter, tests, a player, a page and an example."""
+    assert _missing(OF_AN_ADAPTER, module) == []
+
+
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_test_has_one_sentence(path: Path) -> None:
-    """It states the behaviour, not the way in which it is tested."""
+    """Each test has a docstring that states the behaviour."""
     functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
     silent = [node.name for node in functions if node.name.startswith("test_") and not ast.get_docstring(node)]
 
@@ -154,7 +247,7 @@ def test_every_test_has_one_sentence(path: Path) -> None:
 
 
 def test_nothing_is_left_to_be_done() -> None:
-    """A note to oneself is no comment."""
+    """Sources have no notes about work that is left."""
     marks = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     found = [path.name for path in SOURCES if marks.search(path.read_text())]
 
