@@ -45,7 +45,7 @@ def main(launcher: str, point: str, host: str) -> None:
     _HeldConnection.point = point
 
     def held(path: str, **options: Any) -> sqlite3.Connection:
-        return connect(path, factory=_HeldConnection, **options)
+        return connect(path, factory=_HeldConnection, **options | {"timeout": 60})  # a slow machine is no failure
 
     sqlite3.connect = held  # type: ignore[assignment]
     sys.argv = [launcher, host]

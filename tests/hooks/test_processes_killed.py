@@ -219,6 +219,22 @@ def test_a_process_that_is_killed_while_it_makes_the_store_leaves_one_that_can_b
     home.check()
 
 
+def test_a_process_waits_while_another_one_creates_the_store(home: Home, undisturbed: Home) -> None:
+    """SQLite itself does not wait while it switches a file to write-ahead logging."""
+    _answer(undisturbed, _before(0))
+    (home.path / STATE).mkdir(parents=True, exist_ok=True)
+
+    with closing(sqlite3.connect(home.path / STATE / "sessions.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        process = home.hold(_before(0), "before BEGIN")
+        other.execute("COMMIT")
+    process.send_signal(signal.SIGCONT)
+
+    assert _reply(process) is None
+    assert home.rows() == undisturbed.rows()
+    home.check()
+
+
 @pytest.mark.parametrize("point", ["after BEGIN", "after SELECT", "before COMMIT"])
 def test_a_process_that_waits_for_a_killed_one_goes_on(home: Home, undisturbed: Home, point: str) -> None:
     """The kill releases the lock, and the waiting process writes what it would have written anyway."""

@@ -144,7 +144,7 @@ class SqliteStore(Store):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             self._refuse_newer(version)
             if version < _VERSION:
-                connection.execute("PRAGMA journal_mode = WAL")
+                self._write_ahead(connection)
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_TABLES)
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
@@ -154,6 +154,21 @@ class SqliteStore(Store):
             connection.close()
             raise
         return connection
+
+    @staticmethod
+    def _write_ahead(connection: sqlite3.Connection) -> None:
+        """Switch the file to write-ahead logging; wait for a process that is creating the store at the same time."""
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as problem:
+                if problem.sqlite_errorname != "SQLITE_BUSY":
+                    raise
+                # SQLite fails here at once, whatever the timeout of the connection: only a transaction waits.
+                connection.execute("BEGIN EXCLUSIVE")
+                connection.execute("ROLLBACK")
+            else:
+                return
 
     def _refuse_newer(self, version: int) -> None:
         if version > _VERSION:
