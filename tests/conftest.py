@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings for all tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ collect_ignore = [
     *([] if "WHEELSPIN_AGENTS" in os.environ else ["agents"]),
     *([] if "WHEELSPIN_FRAMEWORK" in os.environ else ["frameworks"]),
 ]
-"""Real agents and frameworks have commands of their own: `make test-agents` and `make test-frameworks`."""
+"""Tests with real agents and frameworks run with `make test-agents` and `make test-frameworks`."""
 
 settings.register_profile("everyday", deadline=None, print_blob=True)
 settings.register_profile("deep", settings.get_profile("everyday"), max_examples=2000)
@@ -27,14 +27,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
 
 @pytest.fixture(autouse=True)
 def _raise_crashes() -> Iterator[None]:
-    """A crash of the guard fails the test, unless the test asks for the guard's own way of failing."""
+    """Make a crash of the guard fail the test, unless the test asks for the guard to fail open."""
     with strict():
         yield
 
 
 def shared(part: str) -> Path:
-    """Give a folder of recorded material that lies beside a developer's checkout, and skip where it does not."""
+    """Return a folder of recorded material beside a developer's checkout; skip the tests if it does not exist."""
     folder = SHARED / part
     if not folder.is_dir():
-        pytest.skip(f"the recorded material ({part}) is not here", allow_module_level=True)
+        pytest.skip(f"the recorded material ({part}) does not exist", allow_module_level=True)
     return folder

@@ -1,4 +1,4 @@
-"""Environments of their own for programs and frameworks that are tested: made once, and anew at another version."""
+"""Separate environments for the programs and frameworks under test, made again only for another version."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["made", "node_packages", "python_packages"]
 
 def made(home: Path, of: Iterable[str], make: Callable[[], None]) -> None:
     """
-    Make a folder, unless it was made of the same before.
+    Fill a folder, unless it already has the wanted content.
 
     Args:
         home: The folder.
-        of: Names and versions of what is in it.
-        make: Makes it; the folder is there, and empty.
+        of: Names and versions of the content.
+        make: Fills the folder, which exists and is empty.
     """
     stamp, wanted = home / "made-of", "\n".join(of)
     if stamp.exists() and stamp.read_text() == wanted:
@@ -30,7 +30,7 @@ def made(home: Path, of: Iterable[str], make: Callable[[], None]) -> None:
 
 
 def python_packages(home: Path, *needed: str) -> None:
-    """Make an environment of this Python in a folder, with what pip would be told to install."""
+    """Create an environment of this Python in a folder, and install requirements into it."""
     python = str(home / "bin" / "python")
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv is None:
@@ -45,6 +45,6 @@ def python_packages(home: Path, *needed: str) -> None:
 
 
 def node_packages(home: Path, *needed: str) -> None:
-    """Install packages of npm into a folder."""
+    """Install npm packages into a folder."""
     command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(home), *needed]
     subprocess.run(command, check=True)  # noqa: S603 - the names are ours

@@ -1,9 +1,9 @@
 """
-A small server of MCP over stdio, with nothing but the standard library.
+A small MCP server over stdio that needs only the standard library.
 
-`python tests/mcp_server.py [MODE]`: `dies` ends before it says anything, `crashes` ends at its first call, `stays`
-heeds neither the end of its stdin nor SIGTERM, `leaves` starts another process and ends without it. Ids of processes
-go to stderr.
+`python tests/mcp_server.py [MODE]`: `dies` exits before it answers anything, `crashes` exits at the first tool call,
+`stays` ignores both the end of stdin and SIGTERM, `leaves` starts another process and exits without it. Process ids
+are written to stderr.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _result(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(mode: str) -> None:
-    """Serve."""
+    """Answer requests until stdin ends."""
     if mode == "dies":
         sys.exit(3)
     if mode == "stays":

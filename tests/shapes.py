@@ -1,4 +1,4 @@
-"""The shapes in which a request holds a conversation: OpenAI's chat and responses, Anthropic's messages."""
+"""The forms of a conversation in a request: OpenAI's chat and responses, and Anthropic's messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["SHAPES", "Call", "Shape"]
 
 
 class Call(NamedTuple):
-    """A call, and what came back from it."""
+    """A tool call and its result."""
 
     id: str
     tool: str
@@ -20,7 +20,7 @@ class Call(NamedTuple):
 
 
 class Shape:
-    """A shape; each method gives messages or items."""
+    """A form of conversation; its methods return messages or items."""
 
     name = "chat"
     key = "messages"
@@ -44,12 +44,12 @@ class Shape:
         return [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in calls]
 
     def compaction(self) -> list[dict[str, Any]]:
-        """LiteLLM keeps Anthropic's blocks here."""
+        """Return a compaction, as LiteLLM keeps Anthropic's blocks."""
         blocks = [{"type": "compaction", "content": "summary"}]
         return [{"role": "assistant", "content": "ok", "provider_specific_fields": {"compaction_blocks": blocks}}]
 
     def results(self, entries: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:
-        """Give the results in a conversation by the ids of their calls."""
+        """Return the results in a conversation by the ids of their calls."""
         found: dict[str, list[Any]] = {}
         for entry in entries:
             if entry.get("role") == "tool":
@@ -57,7 +57,7 @@ class Shape:
         return found
 
     def step(self, *calls: Call) -> list[dict[str, Any]]:
-        """Give a message of the model, and the results of its calls."""
+        """Return a message of the model, and the results of its calls."""
         return [*self.asked(calls), *self.answered(calls)]
 
 

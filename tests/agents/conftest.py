@@ -1,4 +1,4 @@
-"""What the tests with real agents share: a home of their own, the installed hook, and a program that is run in it."""
+"""Fixtures for the tests with real agents: a home of its own for each test, the installed hook, and the program."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _HOSTS = ("CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "QWEN_HOME")
 
 
 class Ended(NamedTuple):
-    """How a program ended."""
+    """The exit code and the output of a program."""
 
     code: int
     out: str
     err: str
 
     def lines(self) -> list[dict[str, Any]]:
-        """Give its output as JSON lines."""
+        """Return the JSON lines of its output."""
         return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
 
 
 class Home:
-    """A user's home with one agent in it."""
+    """A user's home in which one agent runs."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,7 +46,7 @@ class Home:
         self.work.mkdir(parents=True)
 
     def install(self, host: str) -> None:
-        """Install the hook as a user does."""
+        """Install the hook of an agent, as a user does."""
         assert main(["install", host]) == 0
 
     def configure(self, block: str) -> None:
@@ -56,7 +56,7 @@ class Home:
         place.write_text(f"{{tools: {{loopDetection: {block}}}}}")
 
     def run(self, command: list[str], **environment: str) -> Ended:
-        """Run a program here, with nothing of the machine's own settings."""
+        """Run a program in this home, without the machine's own settings."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM") if name in os.environ}
         ended = subprocess.run(  # noqa: S603 - the agent under test
             command,
@@ -71,11 +71,11 @@ class Home:
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
     def records(self) -> list[dict[str, Any]]:
-        """Give the records of the guarded runs, the newest first."""
+        """Return the records of the guarded runs, newest first."""
         return [run.record for run in SqliteStore(str(self.path / ".local/state/wheelspin/sessions.db")).runs()]
 
     def log(self) -> str:
-        """Give what went wrong in hooks."""
+        """Return the log of the hooks, in which they write what went wrong."""
         path = self.path / ".local/state/wheelspin/hooks.log"
         return path.read_text() if path.exists() else ""
 
@@ -84,15 +84,15 @@ def replayed(
     transcript: Path, preset: str = "standard", settings: dict[str, int] | None = None
 ) -> list[tuple[str, int, str, int]]:
     """
-    Give what a replay of the transcript that a host wrote would have done.
+    Return what the guard would have done in a session that an agent recorded.
 
     Args:
-        transcript: The file.
-        preset: The preset that holds.
-        settings: What holds beside it.
+        transcript: The file of the session.
+        preset: Name of the preset.
+        settings: Settings that override the preset.
 
     Returns:
-        Action, number of the call, code, and how often it was, for each thing that was to be said.
+        Action, number of the call, code and number of times, for each finding that is reported.
     """
     source = TranscriptFile(transcript)
     reader = reader_for(source)
@@ -106,7 +106,7 @@ def replayed(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """Give a home, and make it that of this process."""
+    """Make a home, which is also the home of this process."""
     for name in (*_OURS, *_HOSTS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("CODEX_HOME", raising=False)
@@ -116,7 +116,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 @pytest.fixture(scope="session")
 def program() -> Callable[[str], str]:
-    """Give the program of a host."""
+    """Return a function that finds the program of an agent."""
 
     def find(host: str) -> str:
         agent = next(agent for agent in AGENTS if agent.host == host)

@@ -1,4 +1,4 @@
-"""The contract of a dialect: how a turn of the scripted model is written, and how the results of calls are read."""
+"""The contract of a dialect: it writes a turn of the scripted model, and reads tool results from a request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Dialect", "Reply", "Shown", "ToolCalled", "Turn", "as_events", "as_j
 
 
 class ToolCalled(NamedTuple):
-    """A call that the model asks for."""
+    """A tool call of the model."""
 
     id: str
     tool: str
@@ -18,60 +18,60 @@ class ToolCalled(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What the model says: calls, or a text where there are none."""
+    """A message of the model: tool calls, or a text if there are none."""
 
     number: int
     asked: list[ToolCalled]
     text: str
     tokens: int
-    """Input tokens that it is said to have read."""
+    """Input tokens that are reported for it."""
 
 
 class Shown(NamedTuple):
-    """A result of a call, as the model is shown it."""
+    """A tool result as the model reads it."""
 
     text: str
     is_error: bool
 
 
 class Reply(NamedTuple):
-    """What the server sends."""
+    """A response of the server."""
 
     content: bytes
     kind: str
 
 
 class Dialect:
-    """A dialect. A member is one file with `DIALECT`."""
+    """A dialect. Each is one file that defines `DIALECT`."""
 
     def speaks(self, path: str) -> bool:
-        """Tell whether a request to this path is one for the model."""
+        """Return whether a request to this path is for the model."""
         raise NotImplementedError
 
     def has_tools(self, body: dict[str, Any]) -> bool:
-        """Tell whether a request offers tools: those of the task itself do."""
+        """Return whether a request offers tools, as those of the task do."""
         return bool(body.get("tools"))
 
     def last(self, body: dict[str, Any]) -> Any:
-        """Give the newest message of a request."""
+        """Return the newest message of a request."""
         raise NotImplementedError
 
     def shown(self, body: dict[str, Any]) -> list[Shown]:
-        """Give all results of calls in a request, the oldest first."""
+        """Return all tool results in a request, oldest first."""
         raise NotImplementedError
 
     def write(self, turn: Turn, body: dict[str, Any], path: str) -> Reply:
-        """Write a turn as the answer to a request."""
+        """Return a turn as the response to a request."""
         raise NotImplementedError
 
 
 def as_json(value: Any) -> Reply:
-    """Give a reply in one piece."""
+    """Return a response that is one JSON value."""
     return Reply(json.dumps(value).encode(), "application/json")
 
 
 def as_events(events: Iterable[dict[str, Any] | str], *, named: bool = True) -> Reply:
-    """Give a reply as a stream of events; `named` ones begin with their type."""
+    """Return a response that is a stream of events; `named` events begin with their type."""
     lines = []
     for event in events:
         head = f"event: {event['type']}\n" if named and isinstance(event, dict) else ""
@@ -80,7 +80,7 @@ def as_events(events: Iterable[dict[str, Any] | str], *, named: bool = True) -> 
 
 
 def text_of(content: Any) -> str:
-    """Give the text of a message's content: a text, or blocks with texts in them."""
+    """Return the text of a message's content, which is a text or a list of blocks."""
     if isinstance(content, str):
         return content
     return "".join(str(block.get("text", "")) for block in content or () if isinstance(block, dict))

@@ -1,4 +1,4 @@
-"""A model on loopback that does what a script says: it asks for tools, turn by turn, and then says that it is done."""
+"""A model on loopback that follows a script: it calls tools, turn by turn, and then ends the task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.agents.dialects import anthropic, gemini, openai_chat, openai_respons
 __all__ = ["Ask", "ScriptedModel"]
 
 Ask = tuple[str, dict[str, Any]]
-"""A tool, and its arguments."""
+"""Name of a tool, and its arguments."""
 _DIALECTS: list[Dialect] = [
     anthropic.DIALECT,
     gemini.DIALECT,
@@ -24,7 +24,7 @@ _DIALECTS: list[Dialect] = [
 ]
 _TO_SHORTEN = ("Your task is to create a detailed summary", "TEXT ONLY", "CONTEXT CHECKPOINT", "state_snapshot")
 _ASIDE = 9999
-"""Number of the turns that are not of the task."""
+"""Number of turns that are not part of the task, such as summaries."""
 _OTHERS = {
     "/count_tokens": {"input_tokens": 10},
     ":countTokens": {"totalTokens": 10},
@@ -34,13 +34,13 @@ _OTHERS = {
 
 class ScriptedModel:
     """
-    A server that speaks all the dialects.
+    A server that speaks all dialects.
 
     Args:
-        script: Gives the calls of a turn, counted from 0; an empty list ends the task.
-        tokens: Gives the input tokens that a turn is said to have used: many of them make a host shorten its context.
-        to_shorten: What is in a request for a summary, beside the signs that are known.
-        summary_tokens: The input tokens that a summary is said to have used: some hosts reckon by them what is left.
+        script: Returns the calls of a turn, counted from 0; an empty list ends the task.
+        tokens: Returns the input tokens reported for a turn. A large number makes an agent compact its context.
+        to_shorten: Texts by which a request for a summary is recognised, in addition to the known ones.
+        summary_tokens: Input tokens reported for a summary. Some agents calculate from it how much context is left.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class ScriptedModel:
         self._summary_tokens = summary_tokens
         self.turns = 0
         self.requests: list[dict[str, Any]] = []
-        """The bodies of the requests of the task itself."""
+        """Bodies of the requests that belong to the task."""
         self.shortened = 0
-        """How often the host asked for a summary."""
+        """Number of requests for a summary."""
         self._dialect = _DIALECTS[0]
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -66,7 +66,7 @@ class ScriptedModel:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the server."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
@@ -79,11 +79,11 @@ class ScriptedModel:
         self._thread.join()
 
     def shown(self) -> list[Shown]:
-        """Give the results of calls that the model was shown at last."""
+        """Return the tool results in the newest request."""
         return self._dialect.shown(self.requests[-1]) if self.requests else []
 
     def heard(self) -> str:
-        """Give all that the model was told at last, as one text."""
+        """Return the newest request as one text."""
         return json.dumps(self.requests[-1]) if self.requests else ""
 
     def _turn(self, dialect: Dialect, body: dict[str, Any]) -> Turn:
@@ -113,7 +113,7 @@ class ScriptedModel:
             protocol_version = "HTTP/1.1"
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
             def _send(self, reply: Reply) -> None:
                 self.send_response(200)
@@ -138,5 +138,5 @@ class ScriptedModel:
 
 
 def _other(path: str) -> Reply:
-    """Answer what is not asked of the model."""
+    """Answer a request that is not for the model."""
     return as_json(next((answer for end, answer in _OTHERS.items() if path.endswith(end)), {}))

@@ -1,4 +1,4 @@
-"""Set up the real agents for `make test-agents`: each in a folder of its own, at the version that was tested."""
+"""Install the real agents for `make test-agents`, each in a folder of its own and at the version that is tested."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["AGENTS", "Agent"]
 
 
 class Agent(NamedTuple):
-    """A program that is guarded."""
+    """A command-line agent, and how it is installed."""
 
     host: str
     kind: str
-    """`python` or `node`: where its package is from."""
+    """`python` or `node`: the kind of its package."""
     pin: str
     program: str
-    """The program, in its folder."""
+    """Path of the program in its folder, as a glob pattern."""
 
 
 AGENTS = (
@@ -39,7 +39,7 @@ AGENTS = (
 
 
 def main(folder: Path) -> int:
-    """Set up what is not there at its version yet."""
+    """Install each agent that is missing or has another version."""
     for agent in AGENTS:
         home = folder / agent.host
         install = python_packages if agent.kind == "python" else node_packages

@@ -20,14 +20,14 @@ ECHO: list[Ask] = [("Bash", {"command": "echo hi", "description": "say hi"})]
 
 
 class Run(Protocol):
-    """Runs a prompt in Claude Code."""
+    """Run a prompt in Claude Code."""
 
     def __call__(self, model: ScriptedModel, *more: str) -> Ended: ...
 
 
 @pytest.fixture
 def unguarded(home: Home, program: Callable[[str], str]) -> Run:
-    """Give what runs a prompt in a Claude Code without our hooks."""
+    """Return a function that runs a prompt in Claude Code without the hook."""
     flags = ["--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]
 
     def run(model: ScriptedModel, *more: str) -> Ended:
@@ -46,7 +46,7 @@ def unguarded(home: Home, program: Callable[[str], str]) -> Run:
 
 @pytest.fixture
 def claude(home: Home, unguarded: Run) -> Run:
-    """Give what runs a prompt in a guarded Claude Code."""
+    """Return a function that runs a prompt in a guarded Claude Code."""
     home.install("claude-code")
     return unguarded
 
@@ -57,7 +57,7 @@ def _transcript(home: Home) -> Path:
 
 
 def test_a_loop_is_warned_about_blocked_and_ended(home: Home, claude: Run) -> None:
-    """At the documented counts; the model reads the warning with a result, and the transcript replays to the same."""
+    """Each step comes at its documented count, the model reads the warning with a result, and a replay agrees."""
     with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:
         ended = claude(model)
         shown, heard = model.shown(), model.heard()
@@ -81,7 +81,7 @@ def test_a_loop_is_warned_about_blocked_and_ended(home: Home, claude: Run) -> No
 
 
 def test_work_is_left_alone(home: Home, claude: Run) -> None:
-    """No word reaches the model, and the task ends by itself."""
+    """The model reads no advice, and the task ends by itself."""
     with ScriptedModel(lambda turn: [("Bash", {"command": f"echo step {turn}"})] if turn < 25 else []) as model:
         ended = claude(model)
         assert "Loop detected" not in model.heard()
@@ -93,7 +93,7 @@ def test_work_is_left_alone(home: Home, claude: Run) -> None:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Run) -> None:
-    """A compaction arms the guard, and three equal outcomes after it are enough."""
+    """A compaction arms the guard, and three equal outcomes after it end the run."""
     tokens = {4: 990_000}
     with ScriptedModel(lambda turn: ECHO if turn < 30 else [], lambda turn: tokens.get(turn, 100)) as model:
         ended = claude(model)
@@ -105,7 +105,7 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, claude: Run)
 
 
 def test_an_image_that_is_looked_at_again_and_again_is_a_loop(home: Home, claude: Run) -> None:
-    """Although it is put into a new file each time, whose name stands in the result."""
+    """It is blocked although each result names a new file that the image was saved to."""
     server = {"command": sys.executable, "args": [str(ROOT / "tests" / "mcp_server.py")]}
     look: list[Ask] = [("mcp__files__look", {})]
     with ScriptedModel(lambda turn: look if turn < 22 else []) as model:
@@ -118,7 +118,7 @@ def test_an_image_that_is_looked_at_again_and_again_is_a_loop(home: Home, claude
 
 
 def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Run) -> None:
-    """Three calls of each message count; a tool that is not there never reaches the hook that asks."""
+    """All three calls of a message count, and an unknown tool is seen although `PreToolUse` is never called for it."""
     three = [("Bash", {"command": f"echo {number}"}) for number in range(3)]
     with ScriptedModel(lambda turn: three if turn < 4 else [("Frobnicate", {})] if turn < 16 else []) as model:
         claude(model)
@@ -128,7 +128,7 @@ def test_parallel_calls_and_unknown_tools_are_seen(home: Home, claude: Run) -> N
 
 
 def test_the_plugin_and_the_marketplace_are_valid(home: Home, program: Callable[[str], str]) -> None:
-    """By Claude Code's own check."""
+    """Claude Code's own check accepts both."""
     for folder in (PLUGIN, ROOT):
         checked = home.run([program("claude-code"), "plugin", "validate", str(folder)])
 
@@ -138,7 +138,7 @@ def test_the_plugin_and_the_marketplace_are_valid(home: Home, program: Callable[
 
 @pytest.mark.parametrize("is_installed", [False, True], ids=["alone", "beside the installed hook"])
 def test_the_plugin_guards_as_the_installed_hook_does(home: Home, unguarded: Run, *, is_installed: bool) -> None:
-    """Where both are there, each call counts once."""
+    """If both are installed, each call counts once."""
     if is_installed:
         home.install("claude-code")
     with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:

@@ -18,11 +18,11 @@ from wheelspin.installers.codex import INSTALLER
 
 ECHO: list[Ask] = [("exec_command", {"cmd": "echo hi"})]
 ANY_MODEL = "scripted"
-"""A model that Codex does not know: it is given plain tools."""
+"""A model that Codex does not know, which gets plain tools."""
 WITH_PATCHES = "gpt-5.5"
-"""One that is given `apply_patch` beside them."""
+"""A model that also gets `apply_patch`."""
 WITH_SCRIPTS = "gpt-6.2-sol"
-"""One that writes scripts, which call the tools."""
+"""A model that writes scripts, which call the tools."""
 UNTRUSTED = ("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 TRUSTED = (*UNTRUSTED, "--dangerously-bypass-hook-trust")
 PROVIDER = """\
@@ -51,14 +51,14 @@ for line in sys.stdin:
 
 
 class Run(Protocol):
-    """Runs a prompt in a guarded Codex."""
+    """Run a prompt in a guarded Codex."""
 
     def __call__(self, model: ScriptedModel, name: str = ..., flags: tuple[str, ...] = ...) -> Ended: ...
 
 
 @pytest.fixture
 def codex(home: Home, program: Callable[[str], str]) -> Run:
-    """Give what runs a prompt in a guarded Codex."""
+    """Return a function that runs a prompt in a guarded Codex."""
     home.install("codex")
     config = home.path / ".codex" / "config.toml"
 
@@ -79,7 +79,7 @@ def _transcript(home: Home) -> Path:
 
 
 def _denied(model: ScriptedModel) -> list[int]:
-    """Give the numbers of the calls that the model was told are blocked, from 1 on."""
+    """Return the numbers of the blocked calls, counted from 1."""
     return [number for number, shown in enumerate(model.shown(), 1) if "blocked by PreToolUse hook" in shown.text]
 
 
@@ -88,7 +88,7 @@ def _kinds(ended: Ended) -> list[str]:
 
 
 def test_a_loop_is_warned_about_then_blocked_and_then_all_calls_are(home: Home, codex: Run) -> None:
-    """At the documented counts; Codex cannot be made to end the run, which goes on until the model stops."""
+    """Each step comes at its documented count; Codex cannot end the run, which lasts until the model stops."""
     other: list[Ask] = [("exec_command", {"cmd": "echo something else"})]
     with ScriptedModel(lambda turn: ECHO if turn < 32 else other if turn < 33 else []) as model:
         ended = codex(model)
@@ -96,7 +96,7 @@ def test_a_loop_is_warned_about_then_blocked_and_then_all_calls_are(home: Home, 
 
     assert (ended.code, model.turns, _kinds(ended)[-1]) == (0, 34, "turn.completed")
     assert _denied(model) == list(range(21, 34))
-    assert "`exec_command` was called 20 times with the same arguments and gave the same outcome" in shown[20].text
+    assert "`exec_command` was called 20 times with the same arguments and returned the same result" in shown[20].text
     assert "and this run ends here" in shown[30].text
     assert shown[32].text.endswith("Command: echo something else")
     assert heard.count("Loop detected: `exec_command` was called 10 times") == 1
@@ -114,7 +114,7 @@ def test_a_loop_is_warned_about_then_blocked_and_then_all_calls_are(home: Home, 
 
 
 def test_the_calls_of_a_script_are_guarded(home: Home, codex: Run) -> None:
-    """What is blocked fails the script, which the model is told."""
+    """A blocked call fails the script, and the model reads why."""
     home.configure("{preset: 'early'}")
     script = 'text((await tools.exec_command({cmd: "echo hi"})).output)'
     with ScriptedModel(lambda turn: [("exec", {"input": script})] if turn < 12 else []) as model:
@@ -128,7 +128,7 @@ def test_the_calls_of_a_script_are_guarded(home: Home, codex: Run) -> None:
 
 
 def test_work_is_left_alone(home: Home, codex: Run) -> None:
-    """No word reaches the model, and the task ends by itself."""
+    """The model reads no advice, and the task ends by itself."""
     with ScriptedModel(lambda turn: [("exec_command", {"cmd": f"echo step {turn}"})] if turn < 25 else []) as model:
         ended = codex(model)
         assert "Loop detected" not in model.heard()
@@ -142,11 +142,11 @@ def test_work_is_left_alone(home: Home, codex: Run) -> None:
 def test_a_loop_that_survives_a_compaction_is_blocked_and_the_next_compaction_ends_the_run(
     home: Home, codex: Run
 ) -> None:
-    """The third equal outcome is enough; `codex exec` then ends with 1, without the summary that was to come."""
+    """The third equal outcome ends the run; the next compaction makes `codex exec` exit with 1, without the summary."""
     tokens = {4: 990_000, 12: 990_000}
     with ScriptedModel(lambda turn: ECHO if turn < 30 else [], lambda turn: tokens.get(turn, 100)) as model:
         ended = codex(model)
-        assert "after a compaction `exec_command` was called 3 times" in model.heard()
+        assert "after a compaction, `exec_command` was called 3 times" in model.heard()
 
     assert (ended.code, model.turns, model.shortened) == (1, 13, 1)
     assert "turn.completed" not in _kinds(ended)
@@ -160,7 +160,7 @@ def test_a_loop_that_survives_a_compaction_is_blocked_and_the_next_compaction_en
 
 
 def test_failures_are_known_by_their_exit_code(home: Home, codex: Run) -> None:
-    """Those that differ in nothing but a time are equal, live as in a replay."""
+    """Failures that differ only in a time are equal, live and in a replay."""
     home.configure("{preset: 'early'}")
     failing: list[Ask] = [("exec_command", {"cmd": 'echo "1 failed in 0.$RANDOM s"; exit 1'})]
     with ScriptedModel(lambda turn: failing if turn < 8 else []) as model:
@@ -172,7 +172,7 @@ def test_failures_are_known_by_their_exit_code(home: Home, codex: Run) -> None:
 
 
 def test_parallel_calls_are_seen_and_tools_that_do_not_exist_are_not(home: Home, codex: Run) -> None:
-    """Three calls of each message count; of the others Codex tells no hook anything."""
+    """All three calls of a message count; Codex calls no hook for tools that do not exist."""
     three: list[Ask] = [("exec_command", {"cmd": f"echo {number}"}) for number in range(3)]
     with ScriptedModel(lambda turn: three if turn < 4 else [("frobnicate", {})] if turn < 16 else []) as model:
         codex(model)
@@ -183,7 +183,7 @@ def test_parallel_calls_are_seen_and_tools_that_do_not_exist_are_not(home: Home,
 
 
 def test_a_call_that_the_tool_refuses_is_warned_about_and_never_blocked(home: Home, codex: Run) -> None:
-    """Codex tells a hook of no outcome then; a replay, which reads it, would block."""
+    """Codex passes no outcome to a hook in this case; a replay reads the outcome and would block."""
     patch = "*** Begin Patch\n*** Update File: none.txt\n@@\n-x\n+y\n*** End Patch"
     with ScriptedModel(lambda turn: [("apply_patch", {"input": patch})] if turn < 22 else []) as model:
         codex(model, WITH_PATCHES)
@@ -196,7 +196,7 @@ def test_a_call_that_the_tool_refuses_is_warned_about_and_never_blocked(home: Ho
 
 
 def test_tools_of_a_server_are_guarded(home: Home, codex: Run) -> None:
-    """The time that a call took is no news. What the server calls an error reaches no hook, but a replay reads it."""
+    """The duration of a call is ignored. Errors of the server reach no hook, but a replay reads them."""
     home.configure("{preset: 'early'}")
     server = home.path / "shop.py"
     server.write_text(SHOP)
@@ -212,7 +212,7 @@ def test_tools_of_a_server_are_guarded(home: Home, codex: Run) -> None:
 
 
 def test_a_sub_agent_has_a_history_of_its_own(home: Home, codex: Run) -> None:
-    """Its calls carry its id, in the session of the agent that started it."""
+    """Its calls have its own agent id, in the session of the agent that started it."""
     start: list[Ask] = [("spawn_agent", {"message": "do the other half"})]
     with ScriptedModel(lambda turn: start if turn == 0 else ECHO if turn < 13 else []) as model:
         codex(model)
@@ -223,10 +223,10 @@ def test_a_sub_agent_has_a_history_of_its_own(home: Home, codex: Run) -> None:
     assert {one["agent_id"] is None, other["agent_id"] is None} == {True, False}
 
 
-def test_hooks_are_skipped_without_a_word_until_the_user_trusts_them(
+def test_hooks_are_skipped_silently_until_the_user_trusts_them(
     home: Home, codex: Run, program: Callable[[str], str]
 ) -> None:
-    """Which Codex writes down as `is_trusted` expects it."""
+    """Codex saves the trust where `is_trusted` looks for it."""
     home.configure("{preset: 'early'}")
     with ScriptedModel(lambda turn: ECHO if turn < 6 else []) as model:
         ended = codex(model, flags=UNTRUSTED)
@@ -242,7 +242,7 @@ def test_hooks_are_skipped_without_a_word_until_the_user_trusts_them(
 
 
 def _trust(home: Home, program: str) -> None:
-    """Trust all hooks, as Codex's own screen does it: through its server."""
+    """Trust all hooks through Codex's server, as its own screen does."""
     server = subprocess.Popen(  # noqa: S603 - the agent under test
         [program, "app-server"],
         cwd=home.work,

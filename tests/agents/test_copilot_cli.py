@@ -18,9 +18,9 @@ from wheelspin.transcripts.files import TranscriptFile
 
 SHORTENS = ("Please create a detailed summary of the conversation",)
 SOON = "{warningThreshold: 2, criticalThreshold: 3, globalCircuitBreakerThreshold: 5}"
-"""Warned about with the 3rd call, blocked from the 4th on, ended at the 6th."""
+"""A warning with the 3rd call, blocks from the 4th on, the end at the 6th."""
 AS_SOON = {"warning_threshold": 2, "critical_threshold": 3, "global_circuit_breaker_threshold": 5}
-"""The same for a replay."""
+"""The same settings for a replay."""
 
 
 def _bash(command: str, say: str = "say hi") -> list[Ask]:
@@ -28,14 +28,14 @@ def _bash(command: str, say: str = "say hi") -> list[Ask]:
 
 
 class Copilot(Protocol):
-    """What runs a prompt in a guarded Copilot CLI."""
+    """Run a prompt in a guarded Copilot CLI."""
 
     def __call__(self, model: ScriptedModel, *flags: str) -> Ended: ...
 
 
 @pytest.fixture
 def copilot(home: Home, program: Callable[[str], str]) -> Copilot:
-    """Give what runs a prompt in a guarded Copilot CLI."""
+    """Return a function that runs a prompt in a guarded Copilot CLI."""
     home.install("copilot-cli")
 
     def run(model: ScriptedModel, *flags: str) -> Ended:
@@ -60,7 +60,7 @@ def _transcript(home: Home) -> Path:
 
 
 def test_a_loop_is_warned_about_blocked_and_ended(home: Home, copilot: Copilot) -> None:
-    """At the documented counts; the model reads the warning with the result, and the program ends with 0."""
+    """Each step comes at its documented count, the model reads the warning with the result, and the exit code is 0."""
     with ScriptedModel(lambda turn: _bash("echo hi >> ran", f"try {turn}") if turn < 60 else []) as model:
         ended = copilot(model)
         shown = [result.text for result in model.shown()]
@@ -88,7 +88,7 @@ def test_a_loop_is_warned_about_blocked_and_ended(home: Home, copilot: Copilot) 
 
 
 def test_work_is_left_alone(home: Home, copilot: Copilot) -> None:
-    """No word reaches the model, and the task ends by itself."""
+    """The model reads no advice, and the task ends by itself."""
     with ScriptedModel(lambda turn: _bash(f"echo step {turn}") if turn < 25 else []) as model:
         ended = copilot(model)
         assert "Loop detected" not in model.heard()
@@ -102,7 +102,7 @@ def test_work_is_left_alone(home: Home, copilot: Copilot) -> None:
 
 
 def test_a_compaction_arms_nothing(home: Home, copilot: Copilot) -> None:
-    """It goes on in the background, and no hook is told whether it came; a replay, which reads of it, is armed."""
+    """It runs in the background, and no hook learns whether it succeeded; a replay reads that it did, and is armed."""
     tokens = {4: 990_000}
     with ScriptedModel(
         lambda turn: _bash("echo hi") if turn < 12 else [], lambda turn: tokens.get(turn, 100), SHORTENS
@@ -119,7 +119,7 @@ def test_a_compaction_arms_nothing(home: Home, copilot: Copilot) -> None:
 
 
 def test_parallel_calls_and_unknown_tools_are_seen(home: Home, copilot: Copilot) -> None:
-    """Three calls of each message count; a tool that is not there is asked about as any other."""
+    """All three calls of a message count, and the hook is called for an unknown tool as for any other."""
     home.configure("{unknownToolThreshold: 3}")
     three = [call for number in range(3) for call in _bash(f"echo {number}")]
     with ScriptedModel(lambda turn: three if turn < 2 else [("frobnicate", {})] if turn < 7 else []) as model:
@@ -136,7 +136,7 @@ def test_parallel_calls_and_unknown_tools_are_seen(home: Home, copilot: Copilot)
 
 
 def test_a_run_that_only_reads_is_denied_until_it_runs_a_command(home: Home, copilot: Copilot) -> None:
-    """Reading asks for no permission, and only there can a run be ended."""
+    """Reading needs no permission, and a run can be ended only where permission is asked for."""
     home.configure(SOON)
     (home.work / "notes").write_text("hello")
     view: list[Ask] = [("view", {"path": str(home.work / "notes")})]
@@ -157,7 +157,7 @@ def test_a_run_that_only_reads_is_denied_until_it_runs_a_command(home: Home, cop
 
 
 def test_another_hook_that_allows_everything_runs_no_command_of_an_ended_run(home: Home, copilot: Copilot) -> None:
-    """Then no permission is asked for and the run goes on, but what is run in place of its commands only ends."""
+    """No permission is asked for then, and the run goes on, but its commands are replaced by one that only exits."""
     home.configure(SOON)
     allow = {"type": "command", "bash": 'cat > /dev/null; echo \'{"permissionDecision": "allow"}\'', "timeoutSec": 10}
     (_hooks(home) / "allow.json").write_text(json.dumps({"version": 1, "hooks": {"PreToolUse": [allow]}}))
@@ -171,7 +171,7 @@ def test_another_hook_that_allows_everything_runs_no_command_of_an_ended_run(hom
 
 
 def test_a_sub_agent_is_ended_alone(home: Home, copilot: Copilot) -> None:
-    """Its parent is told that it failed, and goes on."""
+    """Its parent reads that it produced nothing, and goes on."""
     home.configure(SOON)
     task: list[Ask] = [
         ("task", {"agent_type": "task", "name": "helper", "description": "help", "prompt": "do it", "mode": "sync"})
@@ -191,7 +191,7 @@ def test_a_sub_agent_is_ended_alone(home: Home, copilot: Copilot) -> None:
 
 
 def test_autopilot_goes_on_and_is_ended_again_at_once(home: Home, copilot: Copilot) -> None:
-    """What it says to itself is no prompt of the user: no command of the run is run any more."""
+    """Its own prompts do not count as the user's: no further command of the run is executed."""
     home.configure(SOON)
     with ScriptedModel(lambda turn: _bash("echo hi >> ran") if turn < 60 else []) as model:
         ended = copilot(model, "--autopilot", "--max-autopilot-continues", "3")
@@ -204,7 +204,7 @@ def test_autopilot_goes_on_and_is_ended_again_at_once(home: Home, copilot: Copil
 
 
 def test_a_replay_sees_what_the_hook_saw(home: Home, copilot: Copilot) -> None:
-    """Outputs that lie in a file, reads that fail, failures with a time in them: each is equal to the one before it."""
+    """Outputs saved to a file, failing reads, and failures that contain a time are each equal to the one before."""
     home.configure(SOON)
     failing = _bash('echo "1 failed in 0.$RANDOM s"; exit 1')
     none: list[Ask] = [("view", {"path": str(home.work / "none")})]
@@ -222,7 +222,7 @@ def test_a_replay_sees_what_the_hook_saw(home: Home, copilot: Copilot) -> None:
 
 
 def test_what_copilot_does_by_itself_is_no_call(home: Home, copilot: Copilot) -> None:
-    """It reads the end of a background command: no hook is told of that, and a replay passes it over."""
+    """It reads the end of a background command without calling a hook, and a replay ignores that."""
     run = [("bash", {"command": "sleep 1; echo end", "description": "wait", "mode": "async"})], _bash("sleep 2")
     with ScriptedModel(lambda turn: run[turn] if turn < len(run) else []) as model:
         copilot(model)
@@ -235,7 +235,7 @@ def test_what_copilot_does_by_itself_is_no_call(home: Home, copilot: Copilot) ->
 
 
 def test_a_call_that_a_rule_denies_is_warned_about_and_never_blocked(home: Home, copilot: Copilot) -> None:
-    """Copilot tells a hook of no outcome then; a replay, which reads it, would block."""
+    """Copilot passes no outcome to a hook in this case; a replay reads the outcome and would block."""
     home.configure(SOON)
     with ScriptedModel(lambda turn: _bash("rm none") if turn < 7 else []) as model:
         copilot(model, "--deny-tool", "shell(rm)")
@@ -247,7 +247,7 @@ def test_a_call_that_a_rule_denies_is_warned_about_and_never_blocked(home: Home,
 
 
 def test_prompts_begin_runs_in_a_replay_too(home: Home, copilot: Copilot) -> None:
-    """Each of a session that was taken up again."""
+    """Each prompt of a resumed session begins a run."""
     home.configure(SOON)
     for flags in ((), ("--continue",)):
         with ScriptedModel(lambda turn: _bash("echo hi") if turn < 3 else []) as model:
@@ -258,7 +258,7 @@ def test_prompts_begin_runs_in_a_replay_too(home: Home, copilot: Copilot) -> Non
 
 
 def test_a_hook_that_cannot_start_lets_every_call_pass(home: Home, copilot: Copilot) -> None:
-    """Copilot denies a call whose hook ends with anything but 0: ours does not."""
+    """Copilot denies a call whose hook exits with anything but 0, so the command always exits with 0."""
     file = _hooks(home) / "wheelspin.json"
     text = file.read_text()
     started = json.loads(text)["hooks"]["PreToolUse"][0]["bash"].split()[0]
@@ -273,7 +273,7 @@ def test_a_hook_that_cannot_start_lets_every_call_pass(home: Home, copilot: Copi
 def test_the_hooks_of_a_project_run_where_it_is_trusted(
     home: Home, copilot: Copilot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a folder that is not, they do not; and a hook for Claude Code that Copilot runs, too, counts nothing."""
+    """They do not run in an untrusted folder; and a hook for Claude Code, which Copilot also runs, counts nothing."""
     assert main(["uninstall", "copilot-cli"]) == 0
     monkeypatch.chdir(home.work)
     for host in ("copilot-cli", "claude-code"):

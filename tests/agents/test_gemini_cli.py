@@ -39,7 +39,7 @@ PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgAAACAAAB4
 
 @pytest.fixture
 def gemini(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
-    """Give what runs a prompt in a guarded Gemini CLI, with settings of the user's own."""
+    """Return a function that runs a prompt in a guarded Gemini CLI, with settings of the user's own."""
 
     def run(scripted: ScriptedModel, *flags: str, **settings: Any) -> Ended:
         place = home.path / ".gemini" / "settings.json"
@@ -60,13 +60,13 @@ def gemini(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
 
 
 def _transcript(home: Home) -> Path:
-    """Give the file of the main agent's session: a resumed session goes on in it, and leaves another one empty."""
+    """Return the file of the main agent's session; a resumed session continues in it, and leaves another file empty."""
     chats = home.path / ".gemini" / "tmp" / "work" / "chats"
     return max(chats.glob("session-*.jsonl"), key=lambda path: path.stat().st_size)
 
 
 def _seen(transcript: Path) -> list[tuple[str, int, int]]:
-    """Give what a replay would have done, at which call and how often."""
+    """Return what a replay would have done, at which call and how often."""
     return [(action, call, times) for action, call, _, times in replayed(transcript, "early")]
 
 
@@ -74,8 +74,8 @@ def _counts(record: dict[str, Any]) -> tuple[int, int, int]:
     return record["calls"], record["warnings"], record["blocks"]
 
 
-def test_the_guard_speaks_before_gemini_s_own_does(home: Home, gemini: Callable[..., Ended]) -> None:
-    """The third call is warned about and the fourth blocked; the fifth and sixth are Gemini's own to stop."""
+def test_the_guard_acts_before_gemini_s_own_detection(home: Home, gemini: Callable[..., Ended]) -> None:
+    """The third call is warned about and the fourth is blocked; Gemini's own detection stops the fifth and sixth."""
     with ScriptedModel(lambda turn: ECHO if turn < 30 else []) as model:
         ended = gemini(model)
         shown, heard = model.shown(), model.heard()
@@ -91,8 +91,8 @@ def test_the_guard_speaks_before_gemini_s_own_does(home: Home, gemini: Callable[
     assert home.log() == ""
 
 
-def test_without_gemini_s_own_the_run_is_ended(home: Home, gemini: Callable[..., Ended]) -> None:
-    """At the tenth call, which is not run; no other request reaches the model, and the exit code is 0."""
+def test_without_gemini_s_own_detection_the_run_is_ended(home: Home, gemini: Callable[..., Ended]) -> None:
+    """The tenth call is not run, no further request reaches the model, and the exit code is 0."""
     with ScriptedModel(lambda turn: ECHO if turn < 30 else []) as model:
         ended = gemini(model, model={"disableLoopDetection": True})
         shown = model.shown()
@@ -109,7 +109,7 @@ def test_without_gemini_s_own_the_run_is_ended(home: Home, gemini: Callable[...,
 
 
 def test_a_description_that_is_worded_anew_hides_no_loop(home: Home, gemini: Callable[..., Ended]) -> None:
-    """Gemini's own compares it and sees no loop; the guard ends the run, with each prompt a run of its own."""
+    """Gemini's own detection compares descriptions and sees no loop; the guard ends the run. Each prompt is a run."""
     with ScriptedModel(lambda turn: [(SHELL, {"command": "echo hi", "description": f"try {turn}"})]) as model:
         gemini(model)
         assert model.turns == 10
@@ -125,7 +125,7 @@ def test_a_description_that_is_worded_anew_hides_no_loop(home: Home, gemini: Cal
 
 
 def test_work_is_left_alone(home: Home, gemini: Callable[..., Ended]) -> None:
-    """No word reaches the model, and the task ends by itself; each call of a message counts."""
+    """The model reads no advice, and the task ends by itself; each call of a message counts."""
     with ScriptedModel(
         lambda turn: [(SHELL, {"command": f"echo {turn} {place}"}) for place in range(5)] if turn < 5 else []
     ) as model:
@@ -139,8 +139,8 @@ def test_work_is_left_alone(home: Home, gemini: Callable[..., Ended]) -> None:
     assert home.log() == ""
 
 
-def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, gemini: Callable[..., Ended]) -> None:
-    """A picture, texts of a server, what is too long to be shown, the error of a tool; the advice is in all of them."""
+def test_whatever_a_tool_returns_is_compared_live_as_in_a_replay(home: Home, gemini: Callable[..., Ended]) -> None:
+    """Pictures, texts of a server, truncated output and errors are compared alike, and each gets the advice."""
     (home.work / "dot.png").write_bytes(b64decode(PICTURE))
     (home.work / "long.txt").write_text("".join(f"line {number}\n" for number in range(9000)))
     server = home.path / "shop.py"
@@ -174,7 +174,7 @@ def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, gemin
 
 
 def test_a_compaction_is_seen_by_a_replay_alone(home: Home, gemini: Callable[..., Ended]) -> None:
-    """Gemini CLI tells no hook of it; live the loop is warned about and blocked as ever."""
+    """Gemini CLI calls no hook for it; live, the loop is warned about and blocked as usual."""
     with ScriptedModel(lambda turn: [(SHELL, {"command": f"echo {turn}"})] if turn < 4 else []) as model:
         gemini(model, model={"disableLoopDetection": True})
     with ScriptedModel(
@@ -193,7 +193,7 @@ def test_a_compaction_is_seen_by_a_replay_alone(home: Home, gemini: Callable[...
 
 
 def test_what_reaches_no_hook_is_seen_by_a_replay_alone(home: Home, gemini: Callable[..., Ended]) -> None:
-    """A tool that is not there, and wrong arguments; equal calls of one message and a failing command are seen."""
+    """Unknown tools and wrong arguments reach no hook; equal calls of one message and a failing command do."""
     unknown: list[Ask] = [("frobnicate", {})]
     wrong: list[Ask] = [("read_file", {"wrong": 1})]
     script: list[list[Ask]] = [
@@ -214,7 +214,7 @@ def test_what_reaches_no_hook_is_seen_by_a_replay_alone(home: Home, gemini: Call
 
 
 def test_a_sub_agent_that_loops_runs_nothing_more(home: Home, gemini: Callable[..., Ended]) -> None:
-    """Its calls count as the main agent's; it goes on until its own limit of turns, and the run ends with it."""
+    """Its calls count as the main agent's; it goes on to its own limit of turns, and then the run ends."""
     with ScriptedModel(
         lambda turn: [("invoke_agent", {"agent_name": "generalist", "prompt": "go on"})] if turn == 0 else ECHO
     ) as model:

@@ -1,4 +1,4 @@
-"""The real Claude Code as a client of a server of MCP that is behind the proxy."""
+"""The real Claude Code as the client of an MCP server behind the proxy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _run(home: Home, program: Callable[[str], str], model: ScriptedModel) -> End
 
 
 def test_a_loop_is_warned_about_and_blocked(home: Home, program: Callable[[str], str]) -> None:
-    """The model reads the warning although the tool has structured content, of which alone it is shown."""
+    """The model reads the warning although Claude Code shows it only the structured content of the result."""
     with ScriptedModel(lambda turn: READ if turn < 23 else []) as model:
         ended = _run(home, program, model)
         shown = model.shown()

@@ -23,7 +23,7 @@ Export = Callable[[str], Path]
 
 @pytest.fixture
 def opencode(home: Home, program: Callable[[str], str]) -> Run:
-    """Give what runs a prompt in a guarded opencode, which has fetched what it fetches when it first starts."""
+    """Return a function that runs a prompt in a guarded opencode, without the downloads of its first start."""
     home.install("opencode")
     place = home.path / ".config" / "opencode"
     (place / "node_modules").mkdir()
@@ -43,7 +43,7 @@ def opencode(home: Home, program: Callable[[str], str]) -> Run:
 
 @pytest.fixture
 def export(home: Home, program: Callable[[str], str]) -> Export:
-    """Give what exports a session to a file; into a pipe, opencode does not write all of a long one."""
+    """Return a function that exports a session to a file, since opencode truncates a long one written to a pipe."""
 
     def write(session: str) -> Path:
         place = home.path / f"{session}.json"
@@ -73,13 +73,13 @@ def _settings(model: ScriptedModel) -> dict[str, Any]:
 
 
 def _error(ended: Ended) -> Any:
-    """Give the error that a run ended with."""
+    """Return the error that a run ended with."""
     last = ended.lines()[-1]
     return last["error"] if last["type"] == "error" else None
 
 
 def test_a_loop_is_warned_about_blocked_and_ended(home: Home, opencode: Run, export: Export) -> None:
-    """At the documented counts: opencode's own `doom_loop` does not see calls of several messages."""
+    """Each step comes at its documented count; opencode's own `doom_loop` does not see calls of several messages."""
     with ScriptedModel(lambda turn: ECHO if turn < 60 else []) as model:
         ended = opencode(model)
         shown = [text for text, _ in model.shown()]
@@ -105,7 +105,7 @@ def test_a_loop_is_warned_about_blocked_and_ended(home: Home, opencode: Run, exp
 
 
 def test_work_is_left_alone(home: Home, opencode: Run) -> None:
-    """Five calls in each of five messages: no word reaches the model, and the task ends by itself."""
+    """Five calls in each of five messages bring no advice, and the task ends by itself."""
     calls: list[Ask] = [("bash", {"command": f"echo step {number}"}) for number in range(25)]
     with ScriptedModel(lambda turn: calls[5 * turn : 5 * turn + 5]) as model:
         ended = opencode(model)
@@ -118,7 +118,7 @@ def test_work_is_left_alone(home: Home, opencode: Run) -> None:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, opencode: Run, export: Export) -> None:
-    """A compaction arms the guard, and three equal outcomes after it are enough; the next prompt begins anew."""
+    """A compaction arms the guard, and three equal outcomes after it end the run; the next prompt begins another."""
     tokens = {2: 99_500}
     summary = ("anchored summary",)
     with ScriptedModel(lambda turn: ECHO if turn < 30 else [], lambda turn: tokens.get(turn, 100), summary) as model:
@@ -152,7 +152,7 @@ for line in sys.stdin:
 
 
 def test_failing_calls_unknown_tools_and_mcp_tools_are_seen(home: Home, opencode: Run, export: Export) -> None:
-    """What failed is advised on when the model reads of it, and once; a missing tool goes by the name it was asked."""
+    """A failure gets its advice once, where the model reads it; an unknown tool keeps the name that was called."""
     home.configure("{preset: 'early'}")
     server = {"m": {"type": "local", "command": [sys.executable, "-c", MCP_SERVER]}}
     turns: list[Ask] = [*[("read", {"filePath": "none.txt"})] * 4, *[("Frobnicate", {})] * 3, *[("m_look", {})] * 3]
@@ -180,7 +180,7 @@ FAILING: list[Ask] = [("bash", {"command": 'echo "1 failed in 0.$RANDOM s"; exit
 
 
 def test_a_replay_sees_what_the_hook_saw(home: Home, opencode: Run, export: Export) -> None:
-    """Outputs that lie in a file, failures with a time in them: those that are equal stay so."""
+    """Outputs saved to a file and failures that contain a time are compared alike, live and in a replay."""
     home.configure("{preset: 'early'}")
     turns = [*[LARGE] * 4, *[FAILING] * 4]
     with ScriptedModel(lambda turn: turns[turn] if turn < len(turns) else []) as model:
@@ -195,7 +195,7 @@ def test_a_replay_sees_what_the_hook_saw(home: Home, opencode: Run, export: Expo
 
 
 def test_calls_of_one_message_are_compared_live_as_in_a_replay(home: Home, opencode: Run, export: Export) -> None:
-    """Which of them is asked about first is chance, and so is where the loop is seen; that it is seen is not."""
+    """The order in which the hook is called for them is random, so only that the loop is seen is certain."""
     home.configure("{preset: 'early'}")
     with ScriptedModel(lambda turn: [*LARGE, *FAILING] if turn < 6 else []) as model:
         opencode(model)
@@ -208,7 +208,7 @@ def test_calls_of_one_message_are_compared_live_as_in_a_replay(home: Home, openc
 
 
 def test_a_sub_agent_is_ended_on_its_own(home: Home, opencode: Run, export: Export) -> None:
-    """It is a session of its own: whoever started it reads that it failed, and goes on."""
+    """It is a session of its own; the agent that started it reads that it failed, and goes on."""
     home.configure("{warningThreshold: 1, criticalThreshold: 2, globalCircuitBreakerThreshold: 3}")
     task: list[Ask] = [("task", {"description": "go", "prompt": "go", "subagent_type": "general"})]
     with ScriptedModel(lambda turn: task if turn == 0 else ECHO if turn < 6 else []) as model:
@@ -230,7 +230,7 @@ def test_a_sub_agent_is_ended_on_its_own(home: Home, opencode: Run, export: Expo
 
 
 def test_three_equal_calls_in_one_message_are_stopped_by_opencode_itself(home: Home, opencode: Run) -> None:
-    """It asks for the permission `doom_loop`, which `opencode run` refuses; the guard has nothing to say yet."""
+    """It asks for the permission `doom_loop`, which `opencode run` refuses; the guard has not warned yet."""
     with ScriptedModel(lambda turn: ECHO * 3 if turn < 9 else []) as model:
         ended = opencode(model)
 
@@ -253,7 +253,7 @@ esac
 
 
 def test_whatever_becomes_of_the_hook_the_calls_run(home: Home, opencode: Run) -> None:
-    """It answers rubbish, fails, hangs, or is not there."""
+    """Calls run although the hook replies with rubbish, fails, hangs or is missing."""
     hook = home.work / "hook"
     hook.write_text(f"#!/bin/sh\n{HOOKS_THAT_FAIL}")
     hook.chmod(0o755)
@@ -273,7 +273,7 @@ def test_whatever_becomes_of_the_hook_the_calls_run(home: Home, opencode: Run) -
 
 
 def test_a_project_s_plugin_guards_that_project(home: Home, opencode: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the user's, it counts no call twice."""
+    """Together with the user's plugin, it counts no call twice."""
     from wheelspin.cli import main
 
     monkeypatch.chdir(home.work)

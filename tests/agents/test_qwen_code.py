@@ -18,14 +18,14 @@ ECHO: list[Ask] = [(SHELL, {"command": "echo hi", "description": "say hi"})]
 QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
 WARNED = "Loop detected: `run_shell_command` was called 2 times in a row"
 SEES_PICTURES = "qwen3-vl-plus"
-"""A model that Qwen Code shows pictures."""
+"""A model to which Qwen Code passes pictures."""
 BLOCKED = "Loop detected: `run_shell_command` was called 3 times in a row"
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mP4z8CAFTEMLQkAKP8/wc53yE8AAAAASUVORK5CYII="
 
 
 @pytest.fixture
 def qwen(home: Home, program: Callable[[str], str]) -> Callable[..., Ended]:
-    """Give what runs a prompt in a guarded Qwen Code, with settings of the user's own."""
+    """Return a function that runs a prompt in a guarded Qwen Code, with settings of the user's own."""
 
     def run(scripted: ScriptedModel, *flags: str, name: str = "scripted", **settings: Any) -> Ended:
         place = home.path / ".qwen" / "settings.json"
@@ -49,13 +49,13 @@ def _anew(turn: int) -> list[Ask]:
 
 
 def _transcripts(home: Home) -> list[Path]:
-    """Give the file of the main agent's session, and then those of its sub-agents."""
+    """Return the file of the main agent's session, and then those of its sub-agents."""
     sessions = home.path / ".qwen" / "projects"
     return [*sessions.glob("*/chats/*.jsonl"), *sessions.glob("*/subagents/*/*.jsonl")]
 
 
 def _seen(home: Home) -> list[tuple[str, int, int]]:
-    """Give what a replay of the main agent's session would have done, at which call and how often."""
+    """Return what a replay of the main agent's session would have done, at which call and how often."""
     return [(action, call, times) for action, call, _, times in replayed(_transcripts(home)[0], "early")]
 
 
@@ -64,7 +64,7 @@ def _counts(record: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def test_a_loop_is_ended_and_the_next_prompt_is_guarded_anew(home: Home, qwen: Callable[..., Ended]) -> None:
-    """By the guard before the request that follows the tenth call, or by Qwen Code at the fifth, if it sees it."""
+    """The guard ends it after the tenth call, or Qwen Code itself at the fifth if it recognises the loop."""
     with ScriptedModel(_anew) as model:
         ended = qwen(model)
 
@@ -81,14 +81,14 @@ def test_a_loop_is_ended_and_the_next_prompt_is_guarded_anew(home: Home, qwen: C
         assert WARNED in texts[first + 2]
         assert texts[first + 2].startswith("Command: echo hi\n")
         assert texts[first + 3].startswith(BLOCKED)
-    assert "one blocked call followed another" in texts[9]
+    assert "6 calls were blocked in a row" in texts[9]
     assert [_counts(record) for record in home.records()] == [(4, 1, 1), (10, 1, 7)]
     assert _seen(home) == [("warn", 3, 1), ("block", 4, 6), ("abort", 10, 1), ("warn", 3, 1), ("block", 4, 1)]
     assert home.log() == ""
 
 
 def test_work_is_left_alone(home: Home, qwen: Callable[..., Ended]) -> None:
-    """No word reaches the model, and the task ends by itself; each call of a message counts."""
+    """The model reads no advice, and the task ends by itself; each call of a message counts."""
     with ScriptedModel(
         lambda turn: [(SHELL, {"command": f"echo {turn} {place}"}) for place in range(5)] if turn < 5 else []
     ) as model:
@@ -102,8 +102,8 @@ def test_work_is_left_alone(home: Home, qwen: Callable[..., Ended]) -> None:
     assert home.log() == ""
 
 
-def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, qwen: Callable[..., Ended]) -> None:
-    """A picture, what is too long to be shown, failures: with the advice beside it and without."""
+def test_whatever_a_tool_returns_is_compared_live_as_in_a_replay(home: Home, qwen: Callable[..., Ended]) -> None:
+    """Pictures, truncated output and failures are compared alike, with advice added to them or without."""
     picture, long = home.work / "dot.png", home.work / "long.txt"
     picture.write_bytes(b64decode(PICTURE))
     long.write_text("".join(f"line {number}\n" for number in range(9000)))
@@ -115,11 +115,11 @@ def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, qwen:
     ]
     with ScriptedModel(lambda turn: [asked[turn // 4]] if turn < 16 else []) as model:
         qwen(model, name=SEES_PICTURES)
-        told = [number for number, (text, _) in enumerate(model.shown()) if "Loop detected" in text]
+        advised = [number for number, (text, _) in enumerate(model.shown()) if "Loop detected" in text]
         assert "Tool output was too large" in model.shown()[6].text
         assert "data:image" in model.heard()
 
-    assert told == [number for first in range(0, 16, 4) for number in (first + 2, first + 3)]
+    assert advised == [number for first in range(0, 16, 4) for number in (first + 2, first + 3)]
     seen = [(action, call, 1) for call in (3, 7, 11, 15) for action, call in (("warn", call), ("block", call + 1))]
     assert _seen(home) == seen
     assert [_counts(record) for record in home.records()] == [(16, 4, 4)]
@@ -127,7 +127,7 @@ def test_whatever_a_tool_gives_is_compared_live_as_in_a_replay(home: Home, qwen:
 
 
 def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, qwen: Callable[..., Ended]) -> None:
-    """A compaction arms the guard, and three equal outcomes after it are enough."""
+    """A compaction arms the guard, and three equal outcomes after it end the run."""
     with ScriptedModel(
         lambda turn: [(SHELL, {"command": f"echo {min(turn, 5)}"})] if turn < 30 else [],
         lambda turn: 170_000 if turn == 4 else 100,
@@ -146,8 +146,8 @@ def test_a_loop_that_survives_a_compaction_ends_the_run(home: Home, qwen: Callab
     assert home.log() == ""
 
 
-def test_calls_that_are_never_asked_about_are_seen(home: Home, qwen: Callable[..., Ended]) -> None:
-    """Tools that are not there, wrong arguments, and what a rule denies: the advice comes with the answer."""
+def test_calls_that_never_reach_pre_tool_use_are_seen(home: Home, qwen: Callable[..., Ended]) -> None:
+    """Unknown tools, wrong arguments and calls that a rule denies get the advice with the answer."""
     script: list[list[Ask]] = [
         *([("frobnicate", {"n": number})] for number in range(5)),
         *([("read_file", {"n": number})] for number in range(5)),
@@ -157,8 +157,8 @@ def test_calls_that_are_never_asked_about_are_seen(home: Home, qwen: Callable[..
         qwen(model, permissions={"deny": ["Bash(rm *)"]})
         texts = [result.text for result in model.shown()]
 
-    told = [number for number, text in enumerate(texts) if "Loop detected" in text]
-    assert told == [4, 9, 14]
+    advised = [number for number, text in enumerate(texts) if "Loop detected" in text]
+    assert advised == [4, 9, 14]
     assert "`frobnicate` was called 4 times, but there is no tool of that name" in texts[4]
     assert "`read_file` has failed 4 times" in texts[9]
     assert texts[14].startswith('This "run_shell_command" invocation was denied by permission rules.')
@@ -168,7 +168,7 @@ def test_calls_that_are_never_asked_about_are_seen(home: Home, qwen: Callable[..
 
 
 def test_a_sub_agent_is_not_ended(home: Home, qwen: Callable[..., Ended]) -> None:
-    """It has a history of its own; after the end of its run its calls are refused, but it may go on asking."""
+    """It has a history of its own; after the end of its run its calls are refused, but it can go on calling."""
     task: Ask = ("agent", {"description": "loop", "prompt": "go on", "run_in_background": False})
     with ScriptedModel(lambda turn: [task] if turn == 0 else _anew(turn) if turn < 13 else []) as model:
         ended = qwen(model)
@@ -188,7 +188,7 @@ def test_a_sub_agent_is_not_ended(home: Home, qwen: Callable[..., Ended]) -> Non
 
 
 def test_no_hook_of_a_tool_can_end_a_run(home: Home, qwen: Callable[..., Ended]) -> None:
-    """Another hook that tries, beside the guard's, only takes the results away."""
+    """A second hook that tries to only removes the results."""
     hooks = {
         event: [
             {"hooks": [{"type": "command", "command": f"echo '{json.dumps({'continue': False, 'reason': event})}'"}]}

@@ -1,4 +1,4 @@
-"""Cases made from public reports: what users needed the guard to do."""
+"""Cases made from public reports of what users needed the guard to do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _special(kind: str, value: Any) -> Any:
 
 
 def _filled(value: Any, i: int, o: int) -> Any:
-    """Fill the places of a repeated event."""
+    """Fill the placeholders of a repeated event."""
     if isinstance(value, dict):
         if "$special" in value:
             return _special(value["$special"], value.get("value"))
@@ -68,7 +68,7 @@ def _expanded(events: list[dict[str, Any]], i: int = 0, o: int = 0) -> Iterator[
 
 
 def _events(case: dict[str, Any]) -> Iterator[Event]:
-    """Give the case as events, with the special values that JSON cannot hold."""
+    """Yield the events of a case, with the special values that JSON cannot represent."""
     waiting: dict[str, ToolCall] = {}
     run: str | None = None
     for line, event in enumerate(_expanded(case["events"]), 1):
@@ -99,7 +99,7 @@ def _events(case: dict[str, Any]) -> Iterator[Event]:
 
 
 class Played:
-    """What the guard did to a case, by call number."""
+    """What the guard did in a case, by call number."""
 
     def __init__(self, case: dict[str, Any]) -> None:
         config = {"tools": {"loopDetection": case["config"]}, "agents": case.get("agents") or {}}
@@ -132,7 +132,7 @@ def _within(number: int | None, wanted: list[int] | None) -> bool:
 
 
 def _misses(case: dict[str, Any], expect: dict[str, Any]) -> list[str]:
-    """Say what of an expectation does not hold."""
+    """Return the parts of an expectation that are not met."""
     played = Played(case)
     by_compaction = played.abort is not None and played.verdicts[played.abort - 1].action != "abort"
     blocks = [n for n in played.stopped if not (by_compaction and played.abort is not None and n > played.abort)]
@@ -158,20 +158,20 @@ def _misses(case: dict[str, Any], expect: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("case", SEED, ids=lambda case: case["id"])
 def test_a_case_that_follows_from_the_seed_holds(case: dict[str, Any]) -> None:
-    """Warnings, blocks and aborts come where the report says they must, and nowhere else."""
+    """Warnings, blocks and aborts come where the report requires them, and nowhere else."""
     assert _misses(case, case["expect"]) == []
 
 
 NOT_HELD = {
-    "FN-41": "each call brings a result that is new: no mask takes digits out of a success",
+    "FN-41": "each call returns a new result, and digits in a success are never masked",
     "FN-47": "thirteen equal failures are fewer than the documented twenty",
-    "FN-49": "three agents, and each has a history of its own",
+    "FN-49": "there are three agents, each with a history of its own",
 }
-"""The cases beyond the documented detection that do not hold, each with its reason."""
+"""Cases beyond the documented detection that are not met, each with its reason."""
 
 
 def test_the_cases_beyond_the_seed_that_hold_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are run and scored apart; none that holds is lost unseen, and none comes to hold without being counted."""
+    """They are scored separately, and a case that is newly met or no longer met fails this test."""
     missed = {case["id"] for case in BEYOND if _misses(case, case["expect"])}
     with capsys.disabled():
         held = len(BEYOND) - len(missed)
@@ -219,5 +219,5 @@ PROPERTIES: dict[str, Callable[[dict[str, Any], Played], bool]] = {
     ids=lambda value: value if isinstance(value, str) else value["id"],
 )
 def test_a_case_has_the_properties_that_it_names(case: dict[str, Any], name: str) -> None:
-    """What numbers cannot express: texts, bounds, notices."""
+    """Properties cover what numbers cannot express: texts, bounds and notices."""
     assert PROPERTIES[name](case, Played(case))

@@ -1,4 +1,4 @@
-"""Verdicts of the original code on recorded traces: equal, but for the deviations that are listed line by line."""
+"""The original code's verdicts on recorded traces: equal, except for the deviations that are listed line by line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEVIATIONS: dict[str, list[dict[str, Any]]] = json.loads((Path(__file__).parent 
 
 
 def _config(head: dict[str, Any]) -> dict[str, Any]:
-    """Give the trace's block as a configuration; thresholds of 0 and the like do not occur in the traces."""
+    """Return the configuration of a trace; no trace has invalid values such as a threshold of 0."""
     return head.get("file") or {"tools": {"loopDetection": head["config"]}}
 
 
@@ -43,7 +43,7 @@ def _before(verdict: Verdict) -> dict[str, Any]:
 
 
 def _settings(head: dict[str, Any], *, documented: bool) -> Settings:
-    """Give the trace's settings, with all detectors or with the documented ones alone."""
+    """Return the settings of a trace, with all detectors or only with the documented ones."""
     config = copy.deepcopy(_config(head))
     if documented:
         beyond = [detector for detector in DETECTORS if detector.can_switch and not detector.is_documented]
@@ -74,14 +74,14 @@ def _differing_lines(trace: Path, *, documented: bool = True) -> list[int]:
 
 @pytest.mark.parametrize("trace", TRACES, ids=lambda trace: trace.stem)
 def test_verdicts_equal_the_original_but_for_the_listed_deviations(trace: Path) -> None:
-    """Every line gives the original's verdict, and every line that is listed as deviating still deviates."""
+    """Every line has the original's verdict, and every line that is listed as deviating still deviates."""
     listed = sorted(line for row in DEVIATIONS.get(trace.stem, []) for line in row["lines"])
 
     assert listed == _differing_lines(trace)
 
 
 def test_every_listed_deviation_names_its_reason() -> None:
-    """A deviation is one of the fourteen of SPEC 11, or the window size of SPEC 7."""
+    """Each reason is one of the fourteen deviations of SPEC 11, or the window size of SPEC 7."""
     reasons = {reason for rows in DEVIATIONS.values() for row in rows for reason in row["deviations"]}
 
     assert reasons <= {*range(1, 15), "window size"}

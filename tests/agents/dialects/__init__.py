@@ -1,1 +1,1 @@
-"""The languages in which agents speak to a model: one file each, which `scripted_model.py` finds by the path."""
+"""The APIs through which agents talk to a model, one file each; `scripted_model.py` picks one by the path."""

@@ -1,4 +1,4 @@
-"""Anthropic's messages: Claude Code."""
+"""Anthropic's messages API, which Claude Code uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Google's `generateContent`: Gemini CLI."""
+"""Google's `generateContent` API, which Gemini CLI uses."""
 
 from __future__ import annotations
 

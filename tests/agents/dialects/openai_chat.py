@@ -1,4 +1,4 @@
-"""OpenAI's chat completions: Qwen Code, Copilot CLI, opencode."""
+"""OpenAI's chat completions API, which Qwen Code, Copilot CLI and opencode use."""
 
 from __future__ import annotations
 

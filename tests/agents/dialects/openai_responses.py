@@ -1,4 +1,4 @@
-"""OpenAI's responses: Codex."""
+"""OpenAI's responses API, which Codex uses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Responses(Dialect):
 
 
 def _offered(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give the tools that a request offers: in a field of their own or as an item of the input, some in namespaces."""
+    """Return the tools that a request offers: in a field of their own or in items of the input, some in namespaces."""
     given = body["input"] if isinstance(body.get("input"), list) else []
     listed = [*(body.get("tools") or []), *(tool for item in given for tool in item.get("tools") or [])]
     return [
@@ -67,7 +67,7 @@ def _offered(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _call(call: ToolCalled, tool: dict[str, Any]) -> dict[str, Any]:
-    """Write a call; a tool that takes free text gets its argument `input` as it is."""
+    """Return a call as an item; a tool that takes free text gets the argument `input` unchanged."""
     item = {"id": f"fc_{call.id}", "call_id": call.id, "name": call.tool, "status": "completed"}
     if tool.get("type") == "custom":
         return {"type": "custom_tool_call", **item, "input": call.arguments["input"]}
