@@ -101,6 +101,7 @@ OF_AN_AGENT = (
     "src/wheelspin/transcripts/{module}.py",
     "tests/hooks/test_{module}.py",
     "tests/agents/test_{module}.py",
+    "tests/transcripts/test_{module}.py",
     "docs/hosts/{name}.md",
     "examples/sessions/{name}.*",
 )

@@ -243,16 +243,6 @@ def test_marks_of_compactions_arm_once_each() -> None:
     assert not guard.is_armed("s1")
 
 
-def test_every_file_of_the_family_is_listed() -> None:
-    """The list matches the files in the package."""
-    from pathlib import Path
-
-    from wheelspin import adapters
-
-    files = {path.stem for path in Path(next(iter(adapters.__path__))).glob("*.py")} - {"__init__"}
-    assert files == set(adapters.ADAPTERS)
-
-
 def test_the_page_and_the_example_work() -> None:
     """The example shows a warning, a block and the end."""
     assert run_page("callables")["task"]

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from wheelspin import stores
 from wheelspin.errors import StoreError
 from wheelspin.stores import STORES, open_store, store_class
 from wheelspin.stores.base import Key, Store
@@ -209,10 +208,3 @@ def test_a_killed_process_leaves_no_change_half_done(tmp_path: Path) -> None:
             assert opened.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert json.loads(opened.execute("SELECT state FROM sessions").fetchone()[0]) == {"n": dies_at - 1}
     assert list(tmp_path.glob("*.damaged-*")) == []
-
-
-def test_every_store_is_listed() -> None:
-    """A store that is not listed would not be tested."""
-    files = {path.stem for path in Path(next(iter(stores.__path__))).glob("*.py")} - {"__init__", "base", "sessions"}
-
-    assert files == set(STORES)
