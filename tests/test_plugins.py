@@ -116,11 +116,26 @@ def test_it_is_asked_in_a_replay_and_a_scan(config: Path, tmp_path: Path, capsys
     assert Replay(load_config(config)).is_configured
 
 
-def test_it_is_asked_in_tune(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A user's own configuration is one of the settings that are compared."""
+def test_it_is_asked_in_a_comparison(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the side whose configuration names it acts."""
     assert main(["replay", str(_session(tmp_path)), "--config", str(config), "--compare", "standard"]) == 0
 
     assert "secret-hunt" in capsys.readouterr().out
+
+
+def test_it_is_asked_in_tune(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In every setting that is tried, and the configuration that is written names it, too."""
+    monkeypatch.chdir(tmp_path)
+    session = str(_session(tmp_path))
+    assert main(["tune", session, "--config", str(config), "--write", "new.json5", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {trial["stopped"] for trial in report["settings"]} == {1}
+    assert load_config(tmp_path / "new.json5").plugins == ("my_loops",)
+
+    assert main(["tune", session, "--json"]) == 0
+    assert {trial["stopped"] for trial in json.loads(capsys.readouterr().out)["settings"]} == {0}
 
 
 def test_it_is_explained(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

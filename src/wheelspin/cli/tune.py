@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from wheelspin.cli._sessions import add_sessions_to, exit_code, form_of, play_each
+from wheelspin.config import load_config
 from wheelspin.errors import ConfigError, Fault
-from wheelspin.replay.tuning import Labels, Tuning, check_new
+from wheelspin.replay.tuning import Labels, Tuning, check_new, grid
 
 __all__ = ["add_to"]
 
@@ -37,6 +38,7 @@ def add_to(verbs: Any) -> None:
             f"missing file is created (default: {_LABELS}, if it exists)"
         ),
     )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="also ask the plugins of this configuration")
     parser.add_argument(
         "--write", type=Path, metavar="FILE", help="write the recommended setting to a new configuration file"
     )
@@ -48,7 +50,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.write is not None:
         check_new(options.write)
     path = options.label or (_LABELS if _LABELS.exists() else None)
-    tuning = Tuning(labels=Labels(path) if path else None)
+    plugins = load_config(options.config).plugins if options.config else ()
+    tuning = Tuning(grid(plugins), labels=Labels(path) if path else None)
     summary = tuning.summary
     play_each(options, summary, tuning.play)
     if summary.failures and not summary.files:

@@ -48,6 +48,7 @@ class Config:
     Attributes:
         source: The file, or what else the configuration came from.
         agents: Ids of the agents that have a block of their own, trimmed and in lower case.
+        plugins: Modules with detectors beside the built-in ones.
         detectors: All detectors that it can configure: the built-in ones and those of its plugins.
     """
 
@@ -59,7 +60,7 @@ class Config:
         self.agents = tuple(self._agents)
         self._is_empty = not self._global and not any(self._agents.values())
         blocks = self._global, *self._agents.values()
-        self._plugins = list(dict.fromkeys(name for block in blocks for name in block.pop("plugins", ())))
+        self.plugins = tuple(dict.fromkeys(name for block in blocks for name in block.pop("plugins", ())))
 
     def for_agent(self, agent_id: str | None = None) -> Settings:
         """
@@ -78,7 +79,7 @@ class Config:
     def given(self, agent_id: str | None = None) -> dict[str, Any]:
         """Return what the file sets for an agent, as `settings_from` takes it; the argument is that of `for_agent`."""
         given = _overridden(self._global, self._own(agent_id))
-        return {**given, "plugins": self._plugins} if self._plugins else given
+        return {**given, "plugins": list(self.plugins)} if self.plugins else given
 
     def resolve(self, agent_id: str | None = None) -> Resolution:
         """Return the settings of an agent, where each comes from, and the notices; for the argument see `for_agent`."""

@@ -48,9 +48,12 @@ class Candidate(NamedTuple):
         return {"tools": {"loopDetection": {"enabled": True, **self.block}}}
 
 
-def grid() -> tuple[Candidate, ...]:
+def grid(plugins: Iterable[str] = ()) -> tuple[Candidate, ...]:
     """
     Return the candidates, the most lenient first.
+
+    Args:
+        plugins: Modules with detectors that are asked in each of them, beside the built-in ones.
 
     Example:
         >>> [candidate.name for candidate in grid()][:3]
@@ -59,12 +62,9 @@ def grid() -> tuple[Candidate, ...]:
     stricter = [_early(*steps) for steps in ((-1, 0), (0, -1), (-1, -1))]
     more_lenient = [_early(*steps) for steps in ((1, 1), (1, 0), (0, 1))]
     early = [*more_lenient, _early(0, 0), *stricter]
-    return (
-        _standard(3),
-        Candidate(STANDARD, {"preset": STANDARD}),
-        _standard(1),
-        *(candidate for candidate in early if candidate is not None),
-    )
+    candidates = (_standard(3), Candidate(STANDARD, {"preset": STANDARD}), _standard(1), *early)
+    named = {"plugins": list(plugins)} if plugins else {}
+    return tuple(Candidate(found.name, {**found.block, **named}) for found in candidates if found is not None)
 
 
 def _standard(halves: int) -> Candidate:
