@@ -102,6 +102,7 @@ class Detector:
         can_switch: Whether a configuration can switch it off and give it thresholds of its own.
         follows: Id of the detector by whose switch it goes, unless it is switched itself.
         default_thresholds: Its warning and critical threshold by preset; without them the shared ones hold.
+        threshold_setting: Name of the setting that is its only threshold, if it cannot be switched.
         scope: What its patterns are about.
         rank: Which of several findings counts.
         ends_run: Whether a count that reaches `globalCircuitBreakerThreshold` ends the run, although calls that are not
@@ -127,6 +128,7 @@ class Detector:
     can_switch: ClassVar[bool] = True
     follows: ClassVar[str] = ""
     default_thresholds: ClassVar[Mapping[str, Thresholds]] = {}
+    threshold_setting: ClassVar[str] = ""
     scope: ClassVar[Scope] = Scope.CALL
     rank: ClassVar[Rank] = Rank.SUPPLEMENTARY
     ends_run: ClassVar[bool] = False

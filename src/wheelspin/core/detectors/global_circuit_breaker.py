@@ -40,6 +40,7 @@ class GlobalCircuitBreaker(Detector):
 
     id = "global-circuit-breaker"
     can_switch = False
+    threshold_setting = "global_circuit_breaker_threshold"
     rank = Rank.FIRST
     observation = "`{tool}` was called {count} times with the same arguments"
     no_progress = " and returned the same result each time"

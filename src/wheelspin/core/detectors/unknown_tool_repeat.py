@@ -44,6 +44,7 @@ class UnknownToolRepeat(Detector):
 
     id = "unknown-tool-repeat"
     can_switch = False
+    threshold_setting = "unknown_tool_threshold"
     scope = Scope.MISSING_TOOL
     rank = Rank.FIRST
     ends_run = True
