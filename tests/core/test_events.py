@@ -112,7 +112,7 @@ def test_an_exception_becomes_an_error_of_its_type() -> None:
 
 
 def test_an_exception_that_has_no_text_is_an_error_all_the_same() -> None:
-    """A foreign exception may fail when it is asked for its text."""
+    """An exception may fail when it is asked for its text."""
 
     class MuteError(Exception):
         def __str__(self) -> str:

@@ -31,7 +31,7 @@ _WINDOW = "postCompactionGuard.windowSize"
 
 
 class Resolution(NamedTuple):
-    """What holds for one agent, and where it comes from."""
+    """The settings of one agent, and where each comes from."""
 
     settings: Settings
     """The values that hold."""

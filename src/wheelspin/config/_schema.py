@@ -147,8 +147,8 @@ class LoopDetection(_Own):
     )
     preset: Literal["standard", "early"] = Field(
         default="standard",
-        description="What holds if nothing else is set: standard has the documented numbers, early finds loops after a "
-        "few repeats.",
+        description="The values that apply if nothing else is set: standard has the documented numbers, early finds "
+        "loops after a few repeats.",
     )
     mode: Literal["enforce", "observe"] = Field(
         default="enforce",

@@ -39,7 +39,7 @@ __all__ = ["History"]
 
 _ALONE: Final = Link.ALONE
 _NEVER_STALE = (MUTATION, OUTAGE, WAIT)
-"""Statuses of an outcome that is no stagnation, although it was seen before."""
+"""Statuses of an outcome that is not stagnation, although it was seen before."""
 
 
 class History(Ring):

@@ -1,5 +1,5 @@
 """
-The presets: what holds if the user sets nothing. Each detector has its own thresholds by preset in its class.
+The presets: the values that apply if the user sets nothing. Each detector has its thresholds by preset in its class.
 
 `standard` has the documented numbers. `early` is for small models, and for hosts that stop a run by themselves after a
 few repeats: it was tuned on recorded runs, and `docs/evaluation.md` reports what it finds and what it spares.

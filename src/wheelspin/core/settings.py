@@ -64,7 +64,7 @@ class Notice(Value):
 
 class Settings(DetectorSettings):
     """
-    What holds for one agent (SPEC 2).
+    The settings of one agent (SPEC 2).
 
     Thresholds in the wrong order are raised, as in the documented detection: `critical_threshold` above
     `warning_threshold`, then `global_circuit_breaker_threshold` above `critical_threshold`. A `window_size` of 1, which
@@ -74,8 +74,8 @@ class Settings(DetectorSettings):
     Args:
         enabled: Master switch of the detectors. `None` (not set) leaves them off and the post-compaction guard on;
             `False` turns that off too.
-        preset: What holds if nothing else is set: `standard` has the documented numbers, `early` finds loops after a
-            few repeats.
+        preset: The values that apply if nothing else is set: `standard` has the documented numbers, `early` finds loops
+            after a few repeats.
         mode: `enforce`, or `observe`: everything is recorded and reported as it would have been, and nothing is
             changed.
         detectors: Single detectors, by name in snake case: a switch, or a mapping with any of `enabled`,

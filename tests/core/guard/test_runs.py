@@ -76,7 +76,7 @@ class TestWhichRun:
         assert guard.before(read_call()).action == "allow"
 
     def test_a_run_that_goes_on_is_not_begun_anew(self) -> None:
-        """Telling of the same run once more does not refund its counts."""
+        """Announcing the same run again does not reset its counts."""
         guard = Guard()
         guard.run_started("r1")
         repeat(guard, 20)

@@ -31,7 +31,7 @@ class TestDefaults:
 
 
 CYCLES = ["A1*9", "(A1 B1)*8", "(A1 B1 C1)*6", "(e+ T!)*16", "a!*12", "a1*20", "?a*14", "~A1*16", "A%*20"]
-NATURES = {"A%*8": "outage of a service", "A-*4": "refused on purpose", "A.*9": "not done yet"}
+BY_STATUS = {"A%*8": "outage of a service", "A-*4": "refused on purpose", "A.*9": "not done yet"}
 
 
 class TestTexts:
@@ -66,7 +66,7 @@ class TestTexts:
         ways_out = [text.split(". ", 2)[2] for text in advice]
         assert all(one != other for one, other in itertools.pairwise(ways_out[:3]))
 
-    @pytest.mark.parametrize(("trajectory", "words"), NATURES.items())
+    @pytest.mark.parametrize(("trajectory", "words"), BY_STATUS.items())
     def test_the_advice_fits_what_the_outcomes_say(self, trajectory: str, words: str) -> None:
         """An outage is backed off from, a refusal is not asked again, what runs is waited for."""
         moves = play(trajectory, Settings(enabled=True, preset="early"))
