@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wheelspin import Outcome, ToolCall
 from wheelspin.core.identifiers import without_identifiers
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.core.outcome_reading import read_outcome
+from wheelspin.core.outcome_reading import may_be_equal, read_outcome, rough_view
+from wheelspin.core.status_reading import status_of
 from wheelspin.core.tools import Tool
 
 
@@ -365,3 +368,27 @@ def test_a_result_that_is_nested_without_end_is_left_alone_at_some_depth() -> No
 def test_a_tool_is_known_by_its_call() -> None:
     """What the table knows is of the tool's name and, for some tools, of their action."""
     assert isinstance(TOOLS.look_up(ToolCall("read").tool, None), Tool)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 1.0, 2.5, "", "pending", "error: no", "1"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["a", "status", "ok", "pid", "details", "aggregated"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+ANY_OUTCOME = st.builds(Outcome.result, VALUES) | st.builds(Outcome.error, VALUES) | st.builds(Outcome.shell, VALUES)
+
+
+@given(st.sampled_from(["read", "exec", "process", "message", "todo"]), st.sampled_from([{}, SENT, POLL]), st.data())
+def test_outcomes_with_equal_digests_may_be_equal_by_a_rough_view(
+    tool: str, arguments: Any, data: st.DataObject
+) -> None:
+    """A scan compares them by that, and must not miss that two are equal."""
+    known = TOOLS.extended(plans=["todo"]).look_up(tool, arguments)
+    left, right = data.draw(ANY_OUTCOME), data.draw(ANY_OUTCOME)
+    (one, *_), (other, *_) = (read_outcome(known, outcome, arguments) for outcome in (left, right))
+    views = [rough_view(known, outcome, status_of(known, outcome)) for outcome in (left, right)]
+
+    assert one is None or one != other or may_be_equal(*views)

@@ -121,6 +121,8 @@ def rough_view(tool: Tool, outcome: Outcome, status: OutcomeStatus) -> object:
         return status
     if outcome.kind is SHELL and isinstance(value, dict):
         value = value.get("aggregated")
+    elif tool.rule is ResultRule.SHELL and not isinstance(value, str):
+        return _ANYTHING
     if not (tool.has_default_rules or tool.rule is ResultRule.SHELL) or tool.volatile or tool.patterns:
         return _ANYTHING
     return _ANYTHING if isinstance(value, str) and _may_be_stub(value) else value
