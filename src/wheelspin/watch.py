@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 from wheelspin.core.events import ALLOW, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.errors import ToolLoopError
+from wheelspin.wire.advice import KEY
 
 __all__ = ["Compactions", "OnAbort", "Watch", "ends_with_message", "fail_open", "with_advice"]
 
@@ -201,5 +202,5 @@ def with_advice(result: Any, advice: str) -> Any:
     if isinstance(result, str):
         return f"{result}\n\n{advice}"
     if type(result) is dict:
-        return {**result, "wheelspin": advice}
+        return {**result, KEY: advice}
     return [*result, advice] if type(result) is list else result

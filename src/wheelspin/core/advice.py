@@ -4,7 +4,7 @@ Findings in words: the reason is for people and logs, the advice is for the mode
 Three rules hold here:
 
 1. Advice says what was seen, that repeating it will not help, and one other thing to do. It begins with
-   "Loop detected: " and is a single line.
+   `OPENING` and is a single line.
 2. It names the tool and the count, never the arguments: a model that reads them again is tempted to repeat them.
 3. What was seen, and what to do instead, comes from the detector's class.
 """
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
     from wheelspin.core.events import Finding
 
-__all__ = ["REMOVED", "Advisor", "printable_name"]
+__all__ = ["NOT_RUN", "OPENING", "REMOVED", "Advisor", "printable_name"]
+
+OPENING = "Loop detected: "
+"""The beginning of every advice."""
+NOT_RUN = "This call was not run"
+"""What every advice says that answers a call in place of the tool."""
 
 _LONGEST_NAME = 80
 _DONE = {
@@ -39,10 +44,10 @@ _WOULD_BE = {
 _CONSEQUENCES = {
     Action.ALLOW: "Calling it again will not change that.",
     Action.WARN: "Calling it again will not change that.",
-    Action.BLOCK: "This call was not run.",
-    Action.ABORT: "This call was not run, and this run ends here.",
+    Action.BLOCK: f"{NOT_RUN}.",
+    Action.ABORT: f"{NOT_RUN}, and this run ends here.",
 }
-_STAYS_BLOCKED = "This call was not run, and will not be run again in this task."
+_STAYS_BLOCKED = f"{NOT_RUN}, and will not be run again in this task."
 
 
 class Removed(Detector):
@@ -99,7 +104,7 @@ class Advisor:
         stays_blocked = action is Action.BLOCK and detector.stays_blocked
         consequence = _STAYS_BLOCKED if stays_blocked else _CONSEQUENCES[action]
         instead = detector.suggest(finding, given)
-        return f"Loop detected: {self._description(finding, tool)}. {consequence} {instead}"
+        return f"{OPENING}{self._description(finding, tool)}. {consequence} {instead}"
 
     def _description(self, finding: Finding, tool: object) -> str:
         detector = self._detectors.get(finding.cause or finding.detector, REMOVED)

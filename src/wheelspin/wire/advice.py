@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from wheelspin.core.advice import NOT_RUN, OPENING
 from wheelspin.core.events import Outcome, ToolCall
 
 __all__ = ["KEY", "OPENING", "is_blocked_result", "is_refusal", "outcome_without_advice", "without_advice"]
@@ -20,11 +21,9 @@ _Result = TypeVar("_Result")
 
 KEY = "wheelspin"
 """Key of the advice in a result that is a mapping."""
-OPENING = "Loop detected: "
-"""How every advice begins."""
 _MARK = OPENING.rstrip()
 """The opening without its last blank, which is faster to search for, since blanks are frequent."""
-_NOT_RUN = " This call was not run"
+_NOT_RUN = f" {NOT_RUN}"
 _PARAGRAPH = re.compile(rf"(?:\A|\n\n)({OPENING}[^\n]*+(?:\n{OPENING}[^\n]*+)*+)(?=\n\n|\Z)")
 _STRING = rf"""(?P<quote>["'])(?P<text>{OPENING}(?:\\.|(?!(?P=quote))[^\\\n])*+)(?P=quote)"""
 _PAIR = rf"""(?P<mark>["']){KEY}(?P=mark):\s*{_STRING}"""
