@@ -68,6 +68,30 @@ def test_a_block_counts_for_its_failure_when_the_failures_themselves_are_forgott
         stopped.load(state)
 
 
+def test_parallel_calls_are_one_failure_when_the_first_of_them_is_forgotten() -> None:
+    """A guard that was read back counts the failures of one message once, as one that was never stopped does."""
+    settings = Settings(enabled=True, history_size=3)
+    lasting, stopped = Guard(settings), Guard(settings)
+    parallel = [ToolCall("list", {}, id=f"p{number}", turn_id="first") for number in range(4)]
+    later = [ToolCall("list", {}, id=f"c{number}", turn_id=f"t{number}") for number in range(20)]
+    steps: list[tuple[str, ToolCall]] = [("before", parallel[0]), ("after", parallel[0])]
+    steps += [("before", call) for call in parallel[1:]] + [("after", call) for call in parallel[1:]]
+    steps += [(event, call) for call in later for event in ("before", "after")]
+    blocked = 0
+    for event, call in steps:
+        if event == "after":
+            lasting.after(call, Outcome.error("failed"))
+            stopped.after(call, Outcome.error("failed"))
+        else:
+            verdict = lasting.before(call)
+            assert stopped.before(call) == verdict
+            blocked += verdict.stops
+        state = stopped.dump()
+        stopped = Guard(settings)
+        stopped.load(state)
+    assert blocked
+
+
 @pytest.mark.parametrize(
     "state",
     [

@@ -171,7 +171,8 @@ class History(Ring):
             many messages that brought nothing new have left the history since; and the counts of failures.
         """
         fresh = sum(record.message <= self._staleness.fresh for record in self) if self._staleness.fresh >= 0 else 0
-        return fresh, self._staleness.departed, self._counters.carried()
+        groups = {record.group: record for record in self}
+        return fresh, self._staleness.departed, self._counters.carried(groups)
 
     def append(self, record: CallRecord, link: Link = _ALONE) -> None:
         """
@@ -310,7 +311,10 @@ class History(Ring):
             if fresh:
                 self._staleness.refresh(self._at(self.first + min(fresh, len(self._ring)) - 1).message)
             self._staleness.departed = departed
-            self._counters.restore(failures)
+            self._counters.restore(
+                (signature, count, outcome, status, of_group if self._holds(of_group) else None)
+                for signature, count, outcome, status, of_group in failures
+            )
 
     def _follow(self, record: CallRecord) -> None:
         """Count what the newest record continues: a row of one call, or an alternation of two."""

@@ -82,6 +82,9 @@ class Ring:
         numbers = range(self.next - 1, self.next - 1 - count, -1)
         return count <= len(self._ring) and all(self._at(number).kind is not None for number in numbers)
 
+    def _holds(self, record: CallRecord | None) -> bool:
+        return record is not None and self.first <= record.number < self.next and self._at(record.number) is record
+
     def _at(self, number: int) -> CallRecord:
         return self._ring[number % self.size]
 

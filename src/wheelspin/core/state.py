@@ -268,7 +268,7 @@ class Run:
                 record.link(records[at - 1], Link(link))
         for place, verdict in data["pending"]:
             records[number(place)].pending_verdict = load_verdict(verdict)
-        history = History(size, records, load_carried(data["carried"], len(records), size))
+        history = History(size, records, load_carried(data["carried"], records, size))
         run = cls(history, run_id=data["run"], session_id=session_id, agent_id=agent_id)
         run.warned = {(detector, unhexed(about)): since for detector, about, since in data["warned"]}
         run.rewritten = {bytes.fromhex(requested): bytes.fromhex(ran) for requested, ran in data["rewritten"]}

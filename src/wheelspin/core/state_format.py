@@ -119,19 +119,34 @@ def dump_carried(history: History) -> list[Any]:
     return [
         fresh,
         departed,
-        [[sign.hex(), count, outcome.hex() if outcome else None, status] for sign, count, outcome, status in failures],
+        [
+            [
+                sign.hex(),
+                count,
+                outcome.hex() if outcome else None,
+                status,
+                None if of_group is None else of_group.number - history.first,
+            ]
+            for sign, count, outcome, status, of_group in failures
+        ],
     ]
 
 
-def load_carried(data: list[Any], records: int, size: int) -> Carried:
-    """Read the carried counts of a history."""
+def load_carried(data: list[Any], records: list[CallRecord], size: int) -> Carried:
+    """Read the carried counts of a history of these records."""
     fresh, departed, failures = data
     return (
-        max(0, number(fresh) - max(0, records - size)),
+        max(0, number(fresh) - max(0, len(records) - size)),
         number(departed),
         [
-            (bytes.fromhex(sign), number(count), bytes.fromhex(outcome) if outcome else None, OutcomeStatus(status))
-            for sign, count, outcome, status in failures
+            (
+                bytes.fromhex(sign),
+                number(count),
+                bytes.fromhex(outcome) if outcome else None,
+                OutcomeStatus(status),
+                None if of_group is None else records[number(of_group)],
+            )
+            for sign, count, outcome, status, of_group in failures
         ],
     )
 

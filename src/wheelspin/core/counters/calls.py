@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from wheelspin.core.events import VETO
 from wheelspin.core.outcome_status import FAILED, SUCCESS
 
@@ -12,8 +14,8 @@ if TYPE_CHECKING:
     from wheelspin.core.call_record import CallRecord
     from wheelspin.core.outcome_status import OutcomeStatus
 
-    CarriedCount = tuple[bytes, int, bytes | None, OutcomeStatus]
-    """A signature, its failures, their outcome, their status."""
+    CarriedCount = tuple[bytes, int, bytes | None, OutcomeStatus, CallRecord | None]
+    """A signature, its failures, their outcome, their status, and a record of the group of the newest failure."""
 
 __all__ = ["CallCounter", "CallCounters"]
 
@@ -206,22 +208,32 @@ class CallCounters(dict[bytes, "CallRecord | CallCounter"]):
                 counter.resolve(record, self.mutated_at)
         return counter.streak <= streak
 
-    def carried(self) -> list[CarriedCount]:
-        """Return the counts of failures, which include some that left the history."""
+    def carried(self, groups: dict[int, CallRecord]) -> list[CarriedCount]:
+        """
+        Return the counts of failures, which include some that left the history.
+
+        Args:
+            groups: A record of each group of parallel calls that is kept, by the group's number.
+        """
         counters = [
             (signature, counter)
             for signature, counter in self.items()
             if isinstance(counter, CallCounter) and counter.failures
         ]
-        return sorted((signature, counter.failures, counter.outcome, counter.status) for signature, counter in counters)
+        return [
+            (signature, counter.failures, counter.outcome, counter.status, groups.get(counter.group))
+            for signature, counter in sorted(counters, key=itemgetter(0))
+        ]
 
     def restore(self, carried: Iterable[CarriedCount]) -> None:
-        """Take over the counts that `carried` returned."""
-        for signature, count, outcome, status in carried:
+        """Take over the counts that `carried` returned; the records in it have the numbers that they have now."""
+        for signature, count, outcome, status, of_group in carried:
             known = self.get(signature)
             if known is not None:
                 counter = known if isinstance(known, CallCounter) else self._begin(known)
                 counter.failures, counter.outcome, counter.status = count, outcome, status
+                if of_group is not None:
+                    counter.group = of_group.group
 
     def _begin(self, first: CallRecord) -> CallCounter:
         """Begin the counter of a signature with its only record."""
