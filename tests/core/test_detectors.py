@@ -35,7 +35,8 @@ def _cases(detector: Detector) -> list[dict[str, Any]]:
     return cases
 
 
-def _settings(case: dict[str, Any]) -> Settings:
+def settings_of(case: dict[str, Any]) -> Settings:
+    """Return the settings that a case is played with."""
     given = case.get("settings", ON)
     return Settings(**({} if given == {} else ON | given))
 
@@ -54,7 +55,7 @@ ALL = [
 @pytest.mark.parametrize(("detector", "case"), ALL)
 def test_a_case_gives_the_actions_that_it_names_and_no_others(detector: Detector, case: dict[str, Any]) -> None:
     """Warnings, blocks and aborts come at the calls that the case names."""
-    moves = play(case["play"], _settings(case))
+    moves = play(case["play"], settings_of(case))
 
     assert case.get("warns", []) == _done(moves, "warn"), detector.id
     assert case.get("blocks", []) == _done(moves, "block")

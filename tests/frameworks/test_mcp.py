@@ -282,7 +282,7 @@ def test_over_http_each_session_has_a_server_of_its_own(era: Any, tmp_path: Path
         one, two, more, three = asyncio.run(run())
     assert "Loop detected" not in str([one, two, three])
     assert "Loop detected" in text_of(more[0])
-    assert "ended with 7" in (tmp_path / "proxy.log").read_text()
+    assert "exited with code 7" in (tmp_path / "proxy.log").read_text()
 
 
 def test_a_url_that_cannot_be_reached_is_reported() -> None:

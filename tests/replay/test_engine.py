@@ -186,6 +186,10 @@ class TestConfiguration:
             _played([ConfigChanged(1, {"tools": {"loopDetection": {"enabled": "yes"}}})])
 
 
+def _copy(call: ToolCall) -> ToolCall:
+    return ToolCall(call.tool, call.arguments, id=call.id, run_id=call.run_id, turn_id=call.turn_id)
+
+
 def _as_events(stream: list[Happening]) -> list[Event]:
     """Return the events that a host records without a guard, when every call runs."""
     events: list[Event] = []
@@ -233,12 +237,7 @@ def test_live_equals_replay(stream: list[Happening], settings: Settings) -> None
                 live.guard.compacted(ok=event.ok)
             case _:
                 pass
-    fresh = [
-        event._replace(call=ToolCall(event.call.tool, event.call.arguments, id=event.call.id, run_id=event.call.run_id))
-        if isinstance(event, ToolCalled)
-        else event
-        for event in events
-    ]
+    fresh = [event._replace(call=_copy(event.call)) if isinstance(event, ToolCalled) else event for event in events]
     calls = {
         id(old.call): new.call
         for old, new in zip(events, fresh, strict=True)

@@ -274,12 +274,17 @@ class Replay:
             self.runs.append(run)
             if name:
                 self._named[key] = run
-            elif self._uses_prefilter and not track.guard.is_armed(call.session_id, agent_id=call.agent_id):
+            elif self._may_hold(track, call):
                 track.prefilter = Prefilter(track.bounds, track.guard.tools)
         if run is not track.run:
             track.close_turn()
             track.run = run
         return run
+
+    def _may_hold(self, track: _Track, call: ToolCall) -> bool:
+        if not self._uses_prefilter or not track.bounds.can_hold:
+            return False
+        return not track.guard.is_armed(call.session_id, agent_id=call.agent_id)
 
     def _feed_all(self, track: _Track) -> None:
         """Feed the calls that the prefilter keeps to the guard, which from here on sees every call of the run."""

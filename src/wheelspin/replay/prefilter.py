@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from wheelspin.core.detectors.base import Detector, Evidence, Needs
+from wheelspin.core.detectors.base import Detector, Evidence
 from wheelspin.core.events import OutcomeKind, ToolCall
 from wheelspin.core.outcome_reading import may_be_equal, rough_view
 from wheelspin.core.outcome_status import SUCCESSFUL
@@ -47,25 +47,24 @@ class Bounds:
 
     Attributes:
         size: Number of calls that a history keeps.
-        calls: Number of earlier calls of the run with which no detector finds anything; 0 if one needs none.
+        can_hold: Whether calls may be held back at all: not if a detector that is on does not say what it needs.
+        calls: Number of earlier calls of the run with which no detector finds anything.
         evidence: The same for each kind of evidence.
     """
 
-    __slots__ = ("calls", "evidence", "size")
+    __slots__ = ("calls", "can_hold", "evidence", "size")
 
     def __init__(self, settings: Settings, detectors: Iterable[Detector] | None = None) -> None:
         known = settings.detectors if detectors is None else detectors
         needs = [detector.needs(settings) for detector in known if settings.is_on(detector)]
         self.size = settings.history_size
-        self.calls = min([self.size, *(0 if need is None else need.calls for need in needs)])
+        stated = [need for need in needs if need is not None]
+        self.can_hold = len(stated) == len(needs)
+        self.calls = min([self.size, *(need.calls for need in stated)])
         never = self.size + 1
         self.evidence = dict.fromkeys(Evidence, never)
-        for need in needs:
-            if need is not None:
-                self._add(need)
-
-    def _add(self, need: Needs) -> None:
-        self.evidence[need.evidence] = min(self.evidence[need.evidence], need.count)
+        for need in stated:
+            self.evidence[need.evidence] = min(self.evidence[need.evidence], need.count)
 
 
 class Prefilter:
