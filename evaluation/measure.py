@@ -15,11 +15,12 @@ from evaluation.peers import PEERS, Peer, PeerError
 from evaluation.runs import Run
 from evaluation.score import Figures, figures, judged, signals_of
 from wheelspin import Settings
+from wheelspin.core.detectors import DETECTORS
 from wheelspin.testing import strict
 
 __all__ = ["ADDED", "SETTINGS", "Candidate", "Row", "candidates", "measure"]
 
-ADDED = ("immediate_repeat", "stagnation", "unchanged_failure", "same_failure", "near_repeat")
+ADDED = [each.id.replace("-", "_") for each in DETECTORS if each.can_switch and not each.is_documented]
 """The detectors that OpenClaw's documented detection does not have."""
 
 SETTINGS = {

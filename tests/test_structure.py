@@ -232,6 +232,12 @@ def test_a_command_line_agent_has_one_name_in_every_family(name: str) -> None:
     assert _missing(OF_AN_AGENT, HOOKS[name]) == []
 
 
+@pytest.mark.parametrize("module", _modules_of(READERS))
+def test_a_reader_has_tests_of_its_own(module: str) -> None:
+    """The laws of readers know nothing of shell tools, prompts, compactions, or calls that are recorded twice."""
+    assert _missing(["tests/transcripts/test_{module}.py"], module) == []
+
+
 @pytest.mark.parametrize("module", ADAPTERS)
 def test_a_framework_has_one_name_in_every_family(module: str) -> None:
     """Each framework has an adapter, tests, a player, a page and an example."""

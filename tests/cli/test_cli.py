@@ -469,7 +469,18 @@ class TestProcess:
         """The description of a command is written for users, and is not the docstring of a module."""
         assert parser.description
         assert not parser.description.startswith("`wheelspin")
-        assert all(action.help for action in parser._actions if not isinstance(action, argparse._SubParsersAction))
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                assert [choice.dest for choice in action._choices_actions if choice.help] == list(action.choices)
+            else:
+                assert action.help
+
+    @pytest.mark.parametrize("verb", [parser.prog for parser in _parsers(_parser()) if " " in parser.prog])
+    def test_every_command_is_documented(self, verb: str) -> None:
+        """README.md or a page in `docs/` names it."""
+        pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+
+        assert any(verb in page.read_text() for page in pages)
 
     def test_an_interrupt_ends_the_program_silently(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -91,15 +91,18 @@ def test_the_example_on_the_page_is_true(detector: Detector) -> None:
     page = inspect.getdoc(type(detector)) or ""
     example = " ".join(page.split("Example:")[1].split("Options:")[0].split())
     claims = list(CLAIM.finditer(example))
-    assert claims
+    acted = set()
 
     for claim in claims:
         moves = play(claim["play"])
+        alone = play(claim["play"], detectors=[detector])
+        acted |= {move.verdict.finding.detector for move in alone if move.verdict and move.verdict.finding}
         for action in ("warn", "block", "abort"):
             said = re.search(rf"{action}s (at|from) ([\d, and]+)", claim["claim"])
             wanted = [int(number) for number in re.findall(r"\d+", said[2])] if said else []
             done = _done(moves, action)
             assert wanted == (done[:1] if said and said[1] == "from" else done), claim["play"]
+    assert detector.id in acted
 
 
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)

@@ -22,6 +22,7 @@ from wheelspin.transcripts import READERS, reader_for
 from wheelspin.transcripts.base import (
     Reader,
     ToolCalled,
+    ToolReturned,
 )
 from wheelspin.transcripts.files import TranscriptFile
 
@@ -56,6 +57,14 @@ SHAPED = st.fixed_dictionaries(
     },
 )
 LINES = SHAPED | st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5)
+
+
+@pytest.mark.parametrize("sample", SAMPLES.values())
+def test_its_sample_has_a_result_of_several_words(sample: str) -> None:
+    """The law about advice in results has nothing to change otherwise."""
+    values = [str(event.outcome.value) for event in of(read(SESSIONS / sample)[0], ToolReturned)]
+
+    assert any(" " in value and len(value) >= 8 for value in values)
 
 
 @pytest.mark.parametrize("law", READER_LAWS, ids=lambda law: law.__name__)
