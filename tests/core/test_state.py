@@ -68,6 +68,24 @@ def test_a_block_counts_for_its_failure_when_the_failures_themselves_are_forgott
         stopped.load(state)
 
 
+def test_a_state_does_not_depend_on_how_often_it_was_written() -> None:
+    """A failure whose equal calls have all left the history is kept as one that never had any."""
+    settings = Settings(enabled=True, history_size=3)
+    lasting, stopped = Guard(settings), Guard(settings)
+    outcomes = [Outcome.result("a"), None, Outcome.result("b"), Outcome.result("c"), Outcome.error("failed")]
+    for tool, outcome in zip(["list", "list", "read", "open", "list"], outcomes, strict=True):
+        call = ToolCall(tool, {}, id=tool)
+        for guard in (lasting, stopped):
+            guard.before(call)
+            if outcome is not None:
+                guard.after(call, outcome)
+        state = stopped.dump()
+        stopped = Guard(settings)
+        stopped.load(state)
+
+    assert lasting.dump() == stopped.dump()
+
+
 def test_parallel_calls_are_one_failure_when_the_first_of_them_is_forgotten() -> None:
     """A guard that was read back counts the failures of one message once, as one that was never stopped does."""
     settings = Settings(enabled=True, history_size=3)

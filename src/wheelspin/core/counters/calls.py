@@ -65,6 +65,11 @@ class CallCounter:
         self.group = -1
         """Group of the newest of these."""
 
+    @property
+    def is_lone_failure(self) -> bool:
+        """Whether all that is counted is one failure, whose record is the only one."""
+        return self.count == self.resolved == self.failures == 1
+
     def resolve(self, record: CallRecord, mutated_at: int) -> bool:
         """
         Count an outcome that is newer than all others of the signature.
@@ -210,7 +215,7 @@ class CallCounters(dict[bytes, "CallRecord | CallCounter"]):
 
     def carried(self, groups: dict[int, CallRecord]) -> list[CarriedCount]:
         """
-        Return the counts of failures, which include some that left the history.
+        Return the counts of failures, which include some that left the history. That of a lone failure is left out.
 
         Args:
             groups: A record of each group of parallel calls that is kept, by the group's number.
@@ -218,7 +223,7 @@ class CallCounters(dict[bytes, "CallRecord | CallCounter"]):
         counters = [
             (signature, counter)
             for signature, counter in self.items()
-            if isinstance(counter, CallCounter) and counter.failures
+            if isinstance(counter, CallCounter) and counter.failures and not counter.is_lone_failure
         ]
         return [
             (signature, counter.failures, counter.outcome, counter.status, groups.get(counter.group))
