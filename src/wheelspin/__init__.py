@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from wheelspin.core.guard import Guard
     from wheelspin.core.hints import ToolHint
     from wheelspin.core.known_tools import TOOLS
+    from wheelspin.core.loop_events import EventKind, LoopEvent
     from wheelspin.core.outcome_status import OutcomeStatus
-    from wheelspin.core.record import EventKind, LoopEvent, RunRecord
+    from wheelspin.core.record import RunRecord
     from wheelspin.core.settings import Settings
     from wheelspin.core.tools import ToolTable
     from wheelspin.replay import Replay
@@ -56,11 +57,11 @@ _HOMES = {
     "Action": "wheelspin.core.events",
     "Config": "wheelspin.config",
     "Detector": "wheelspin.core.detectors.base",
-    "EventKind": "wheelspin.core.record",
+    "EventKind": "wheelspin.core.loop_events",
     "Finding": "wheelspin.core.events",
     "Guard": "wheelspin.core.guard",
     "Level": "wheelspin.core.events",
-    "LoopEvent": "wheelspin.core.record",
+    "LoopEvent": "wheelspin.core.loop_events",
     "Outcome": "wheelspin.core.events",
     "OutcomeKind": "wheelspin.core.events",
     "OutcomeStatus": "wheelspin.core.outcome_status",
@@ -82,13 +83,10 @@ def __getattr__(name: str) -> object:
 
         found: object = version("wheelspin")
     elif name in _HOMES:
-        from importlib import import_module
-
-        found = getattr(import_module(_HOMES[name]), name)
+        # Loading `importlib` takes longer than loading a module, and every hook process would pay for it.
+        found = getattr(__import__(_HOMES[name], fromlist=[name]), name)
     elif name == "errors":
-        from importlib import import_module
-
-        found = import_module("wheelspin.errors")
+        found = __import__("wheelspin.errors", fromlist=["WheelspinError"])
     else:
         raise AttributeError(f"module 'wheelspin' has no attribute {name!r}")
     globals()[name] = found

@@ -24,9 +24,9 @@ OWN = {"core", "errors", "hooks", "stores", "userfiles", "wire"}
 """The packages of Wheelspin that a hook process loads."""
 OTHERS = {
     *("__future__", "_collections", "_collections_abc", "_datetime", "_functools", "_json", "_operator", "_sqlite3"),
-    *("_sre", "_stat", "collections", "copyreg", "datetime", "enum", "functools", "genericpath", "importlib"),
+    *("_sre", "_stat", "collections", "copyreg", "datetime", "enum", "functools", "genericpath"),
     *("itertools", "json", "keyword", "math", "operator", "os", "posixpath", "re", "reprlib", "signal", "sqlite3"),
-    *("stat", "types", "warnings", "xxhash"),
+    *("stat", "types", "xxhash"),
 }
 """Everything else it loads: the database, JSON (which needs `re`) and the hash."""
 

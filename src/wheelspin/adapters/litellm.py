@@ -17,8 +17,8 @@ from litellm.proxy._types import ProxyException
 from wheelspin.core.events import Verdict
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.log import log
+from wheelspin.core.loop_events import LoopEvent
 from wheelspin.core.notifications import Notifier, crash_event
-from wheelspin.core.record import LoopEvent
 from wheelspin.core.settings import Settings
 from wheelspin.core.tools import ToolTable
 from wheelspin.errors import ToolLoopError

@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from wheelspin.cli._options import add_config_to, config_of
 from wheelspin.core.guard import Guard
-from wheelspin.core.record import LoopEvent
+from wheelspin.core.loop_events import LoopEvent
 from wheelspin.core.settings import Settings, settings_from
 from wheelspin.errors import ConfigError, Fault
 from wheelspin.proxy.base import Endpoint, forward

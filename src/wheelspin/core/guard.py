@@ -18,9 +18,7 @@ from wheelspin.core.escalation import Escalation
 from wheelspin.core.events import ALLOW, MISSING, VETO, Action
 from wheelspin.core.guard_state import GuardState, normalised_id
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.core.log import log
-from wheelspin.core.notifications import Notifier, crash_event, verdict_event
-from wheelspin.core.record import EventKind, LoopEvent
+from wheelspin.core.notifications import Notifier
 from wheelspin.core.settings import Mode, Settings
 
 TYPE_CHECKING = False
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 
     from wheelspin.core.detectors.base import Detector
     from wheelspin.core.events import Finding, Outcome, ToolCall, Verdict
+    from wheelspin.core.loop_events import LoopEvent
     from wheelspin.core.record import RunRecord
     from wheelspin.core.state import Run
     from wheelspin.core.tools import ToolTable
@@ -95,7 +94,7 @@ class Guard:
         self._clock = clock
         self._state = GuardState(self.settings.history_size, max_runs)
         self._escalation = Escalation(filter(self.settings.is_on, known), self.settings, self._crashed)
-        self._notifier = Notifier((log, *listeners) if logs else listeners, self._crashed)
+        self._notifier = Notifier(listeners, self._crashed, logs=logs)
         self._lock = allocate_lock()
 
     def before(self, call: ToolCall) -> Verdict:
@@ -221,9 +220,7 @@ class Guard:
         size = self.settings.window_size
         with self._lock:
             self._state.session(session_id, agent_id).window.arm(size)
-        reason = f"post-compaction guard armed for {size} attempts"
-        armed = LoopEvent(EventKind.ARMED, session_id=session_id, agent_id=agent_id, threshold=size, reason=reason)
-        self._notifier.pending.append(armed)
+        self._notifier.add_armed(size, session_id, agent_id)
         self._notifier.notify()
 
     def is_armed(self, session_id: str | None = None, *, agent_id: str | None = None) -> bool:
@@ -387,12 +384,11 @@ class Guard:
 
     def _reported(self, verdict: Verdict, call: ToolCall, call_id: str | None, run: Run) -> Verdict:
         """Queue the event of a verdict, if there is anything to report, and return the verdict."""
-        event = verdict_event(verdict, call.tool, call_id=call_id, **run.ids)
-        if event is not None:
-            self._notifier.pending.append(event)
+        if verdict.finding is not None:
+            self._notifier.add_verdict(verdict, call.tool, call_id=call_id, **run.ids)
         return verdict
 
     def _crashed(self, part: str, crash: Exception) -> None:
         if self.strict:
             raise crash
-        self._notifier.pending.append(crash_event(part, crash))
+        self._notifier.add_crash(part, crash)

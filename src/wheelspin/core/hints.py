@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from wheelspin.core.events import Value
-from wheelspin.core.value_paths import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ class ToolHint(Value):
         warning_threshold: int | None = None,
         critical_threshold: int | None = None,
     ) -> None:
+        from wheelspin.core.value_paths import parse
+
         for name, switch in (("poll", poll), ("mutates", mutates), ("ignore", ignore)):
             if switch is not None and not isinstance(switch, bool):
                 raise TypeError(f"`{name}` must be True or False, not {switch!r}")

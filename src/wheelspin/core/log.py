@@ -7,11 +7,11 @@ process without events starts quickly.
 
 from __future__ import annotations
 
-from wheelspin.core.record import EventKind
+from wheelspin.core.loop_events import EventKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from wheelspin.core.record import LoopEvent
+    from wheelspin.core.loop_events import LoopEvent
 
 __all__ = ["log"]
 

@@ -1,28 +1,19 @@
 """
-Notifications: the events that listeners are notified of (SPEC 8).
+Notifications: listeners are called with loop events (SPEC 8).
 
-Two rules hold here:
-
-1. An event holds ids, counts and fingerprints, never arguments, results or their text; of a crash, the type of the
-   exception and the place.
-2. Listeners are called outside of the guard's lock. One that crashes does not keep the others from being called.
+Listeners are called outside of the guard's lock. One that crashes does not keep the others from being called.
 """
 
 from __future__ import annotations
-
-from wheelspin.core.advice import printable_name
-from wheelspin.core.events import Action
-from wheelspin.core.record import EventKind, LoopEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from wheelspin.core.events import Verdict
+    from wheelspin.core.loop_events import LoopEvent
 
-__all__ = ["Notifier", "crash_event", "verdict_event"]
-
-_KINDS = {Action.WARN: EventKind.WARNING, Action.BLOCK: EventKind.BLOCK, Action.ABORT: EventKind.ABORT}
+__all__ = ["Notifier"]
 
 
 class Notifier:
@@ -33,16 +24,42 @@ class Notifier:
         listeners: Called with each event.
         crashed: Called with "a listener" and the exception if a listener crashes, unless it was notified of a crash:
             otherwise that would never end.
+        logs: Whether each event is also written to the standard log, before the listeners are called.
     """
 
-    __slots__ = ("_crashed", "_listeners", "pending")
+    __slots__ = ("_crashed", "_listeners", "_logs", "pending")
 
     def __init__(
-        self, listeners: Iterable[Callable[[LoopEvent], object]], crashed: Callable[[str, Exception], None]
+        self,
+        listeners: Iterable[Callable[[LoopEvent], object]],
+        crashed: Callable[[str, Exception], None],
+        *,
+        logs: bool,
     ) -> None:
         self._listeners = tuple(listeners)
         self._crashed = crashed
+        self._logs = logs
         self.pending: list[LoopEvent] = []
+
+    def add_verdict(self, verdict: Verdict, tool: object, **ids: str | None) -> None:
+        """Add the event of a verdict, if there is anything to report."""
+        from wheelspin.core.loop_events import verdict_event
+
+        event = verdict_event(verdict, tool, **ids)
+        if event is not None:
+            self.pending.append(event)
+
+    def add_armed(self, size: int, session_id: str | None, agent_id: str | None) -> None:
+        """Add the event of a post-compaction guard that was armed for a number of calls."""
+        from wheelspin.core.loop_events import armed_event
+
+        self.pending.append(armed_event(size, session_id, agent_id))
+
+    def add_crash(self, part: str, crash: Exception) -> None:
+        """Add the event of a crash of a part of the guard."""
+        from wheelspin.core.loop_events import crash_event
+
+        self.pending.append(crash_event(part, crash))
 
     def notify(self) -> None:
         """Notify the listeners of all pending events. Other threads may do so at the same time."""
@@ -51,54 +68,15 @@ class Notifier:
                 event = self.pending.pop(0)
             except IndexError:
                 return
-            for listener in self._listeners:
-                try:
-                    listener(event)
-                except Exception as crash:
-                    if event.kind is not EventKind.CRASH:
-                        self._crashed("a listener", crash)
+            self._call_all(event)
 
+    def _call_all(self, event: LoopEvent) -> None:
+        from wheelspin.core.log import log
+        from wheelspin.core.loop_events import EventKind
 
-def verdict_event(verdict: Verdict, tool: object, **ids: str | None) -> LoopEvent | None:
-    """
-    Return the event of a verdict, or `None` if there is nothing to report.
-
-    Args:
-        verdict: The verdict.
-        tool: Name of the tool, as the model wrote it.
-        ids: `run_id`, `session_id`, `agent_id` and `call_id`, normalised.
-    """
-    finding = verdict.finding
-    due = verdict.due
-    if finding is None or due is Action.ALLOW:
-        return None
-    return LoopEvent(
-        _KINDS[due],
-        **ids,
-        tool=printable_name(tool),
-        detector=finding.detector,
-        code=finding.code,
-        level=finding.level,
-        action=due,
-        observed=verdict.observed is not None,
-        count=finding.count,
-        threshold=finding.threshold,
-        fingerprints=tuple(signature.hex() for signature in finding.signatures),
-        reason=verdict.reason,
-    )
-
-
-def crash_event(part: str, crash: Exception) -> LoopEvent:
-    """
-    Return the event of a crash of a part of the guard (SPEC 9).
-
-    Args:
-        part: What crashed, such as a detector's id.
-        crash: The exception.
-    """
-    place = crash.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f" in {place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else ""
-    cause = f"{type(crash).__name__}{where}"
-    return LoopEvent(EventKind.CRASH, code=part, reason=f"{part} crashed with {cause}; the call passed", cause=cause)
+        for listener in (log, *self._listeners) if self._logs else self._listeners:
+            try:
+                listener(event)
+            except Exception as crash:
+                if event.kind is not EventKind.CRASH:
+                    self._crashed("a listener", crash)

@@ -12,11 +12,9 @@ from __future__ import annotations
 from wheelspin.core.events import ERROR, RESULT, SHELL
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import change_texts, normalised_key, read_json, without_identifiers
-from wheelspin.core.masks import mask_failure, without_words
 from wheelspin.core.outcome_status import MUTATION, SUCCESS, SUCCESSFUL
 from wheelspin.core.status_reading import status_of
 from wheelspin.core.tools import ResultRule, statuses
-from wheelspin.core.value_paths import without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +63,8 @@ def read_outcome(tool: Tool, outcome: Outcome, arguments: object) -> Reading:
     fingerprint, is_whole = digest(prefix, value)
     way = None
     if status not in SUCCESSFUL and is_whole:
+        from wheelspin.core.masks import without_words
+
         text = value[1] if prefix == "error=" and isinstance(value, list) else value
         way = digest("way=", change_texts(text, without_words(_words(arguments))))[0]
     return (fingerprint if is_whole else None), status, way
@@ -84,6 +84,8 @@ def comparable(tool: Tool, outcome: Outcome, status: OutcomeStatus) -> tuple[str
     else:
         prefix = f"{kind}="
     if status not in SUCCESSFUL:
+        from wheelspin.core.masks import mask_failure
+
         value = change_texts(value, mask_failure)
     return prefix, value
 
@@ -173,6 +175,8 @@ def _planned(value: object, status: OutcomeStatus) -> object:
 def _without_volatile(tool: Tool, value: object) -> object:
     """Remove what was declared to be volatile (SPEC 6.3)."""
     if tool.volatile:
+        from wheelspin.core.value_paths import without
+
         value = read_json(value)
         for path in tool.volatile:
             value = without(value, path)

@@ -1,8 +1,6 @@
-"""What the guard reports about its work: the record of a run, and the events for listeners (SPEC 8)."""
+"""The record of a run: what the guard reports of it (SPEC 8)."""
 
 from __future__ import annotations
-
-from enum import StrEnum
 
 from wheelspin.core.events import Value
 
@@ -10,9 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from wheelspin.core.events import Action, Level
 
-__all__ = ["EventKind", "LoopEvent", "RunRecord"]
+__all__ = ["RunRecord"]
 
 
 class RunRecord(Value):
@@ -84,71 +81,3 @@ class RunRecord(Value):
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain values, for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
-
-
-class EventKind(StrEnum):
-    """What a `LoopEvent` reports."""
-
-    WARNING = "warning"
-    """The model is warned."""
-    BLOCK = "block"
-    """A call is blocked."""
-    ABORT = "abort"
-    """A run is ended, or a call of an ended run is refused."""
-    ARMED = "armed"
-    """The post-compaction guard was armed."""
-    CRASH = "crash"
-    """A part of the guard crashed, and the call passed."""
-
-
-class LoopEvent(Value):
-    """Something that the guard did: ids, counts and fingerprints, never arguments or results (SPEC 8)."""
-
-    __slots__ = (
-        "action",
-        "agent_id",
-        "call_id",
-        "cause",
-        "code",
-        "count",
-        "detector",
-        "fingerprints",
-        "kind",
-        "level",
-        "observed",
-        "reason",
-        "run_id",
-        "session_id",
-        "threshold",
-        "tool",
-    )
-
-    kind: EventKind
-    run_id: str | None
-    session_id: str | None
-    agent_id: str | None
-    call_id: str | None
-    tool: str | None
-    detector: str | None
-    code: str | None
-    """The finding's code; of a crash, what crashed."""
-    level: Level | None
-    action: Action | None
-    """The action that was taken, or that `observe` mode would have taken."""
-    count: int | None
-    threshold: int | None
-    fingerprints: tuple[str, ...]
-    """The signatures of the pattern, in hexadecimal."""
-    reason: str
-    """The sentence for people."""
-    cause: str | None
-    """Of a crash: the type of the exception and the place, never its text."""
-    observed: bool
-    """Whether the action was only recorded: the mode is `observe`."""
-
-    def __init__(self, kind: EventKind, **fields: Any) -> None:
-        blank = dict.fromkeys(self.__slots__) | {"fingerprints": (), "reason": "", "observed": False}
-        unknown = fields.keys() - blank.keys()
-        if unknown:
-            raise TypeError(f"LoopEvent has no field {min(unknown)!r}")
-        self._fill(**(blank | fields | {"kind": kind}))

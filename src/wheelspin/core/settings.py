@@ -16,7 +16,6 @@ from wheelspin.core.detector_settings import DetectorSettings, default_threshold
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.core.events import Value
 from wheelspin.core.hints import NEVER, ToolHint
-from wheelspin.core.plugins import load_plugins
 from wheelspin.core.presets import NUMBERS, OUTAGES
 from wheelspin.core.thresholds import Thresholds, overridden
 
@@ -157,7 +156,7 @@ class Settings(DetectorSettings):
             name: _whole(name, value) for name, value in given.items() if value is not None
         }
         notices = [*_raise(numbers), *_out_of_reach(numbers)]
-        there_are = (*DETECTORS, *load_plugins(plugins))
+        there_are = (*DETECTORS, *_loaded(plugins))
         blocks = _blocks(detectors or {}, there_are)
         thresholds: dict[str, Thresholds] = {}
         shared = numbers["warning_threshold"], numbers["critical_threshold"]
@@ -220,6 +219,14 @@ def settings_from(given: Mapping[str, Any]) -> Settings:
     window = given.pop("post_compaction_guard", {})
     hints = {tool: ToolHint(**hint) for tool, hint in given.pop("tool_hints", {}).items()}
     return Settings(**given, **window, tool_hints=hints)
+
+
+def _loaded(plugins: Iterable[str | type[Detector] | Detector]) -> tuple[Detector, ...]:
+    if not plugins:
+        return ()
+    from wheelspin.core.plugins import load_plugins
+
+    return load_plugins(plugins)
 
 
 def _own_thresholds(name: str, block: dict[str, Any], shared: Thresholds) -> tuple[Thresholds, list[Notice]]:

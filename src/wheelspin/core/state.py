@@ -31,7 +31,6 @@ from wheelspin.core.state_format import (
     number,
     unhexed,
 )
-from wheelspin.core.unknown_tool import says_unknown_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,8 +137,11 @@ class Run:
     def record_outcome(self, record: CallRecord, call: ToolCall, outcome: Outcome, tool: Tool) -> bool:
         """Record the outcome of a call; return whether an earlier outcome of the call was different."""
         kind = outcome.kind
-        if kind is ERROR and says_unknown_tool((call.tool, tool.name), outcome.value):
-            kind = UNKNOWN_TOOL
+        if kind is ERROR:
+            from wheelspin.core.unknown_tool import says_unknown_tool
+
+            if says_unknown_tool((call.tool, tool.name), outcome.value):
+                kind = UNKNOWN_TOOL
         fingerprint, status, similarity_key = read_outcome(tool, outcome, call.arguments)
         if status is SUCCESS and self._resembles_previous(record, fingerprint) and is_informative(tool, outcome):
             similarity_key = similarity_key_of(tool, call.arguments)

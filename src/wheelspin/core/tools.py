@@ -13,7 +13,6 @@ from enum import StrEnum
 
 from wheelspin.core.fingerprint import digest
 from wheelspin.core.identifiers import normalised_key
-from wheelspin.core.value_paths import pick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,6 +111,8 @@ class Tool:
         if self.rule is ResultRule.PLAN:
             return statuses(arguments)
         if self.identity is not None:
+            from wheelspin.core.value_paths import pick
+
             return [pick(arguments, path) for path in self.identity]
         if not self.ignored or not isinstance(arguments, dict):
             return arguments

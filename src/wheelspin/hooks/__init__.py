@@ -31,7 +31,5 @@ def hook_named(name: str) -> Hook:
         from wheelspin.errors import ConfigError, Fault
 
         raise ConfigError("hook", [Fault("", f"there is no agent {name!r}", f"one of {', '.join(HOOKS)}")])
-    from importlib import import_module
-
-    hook: Hook = import_module(f"wheelspin.hooks.{module}").HOOK
+    hook: Hook = __import__(f"wheelspin.hooks.{module}", fromlist=["HOOK"]).HOOK
     return hook

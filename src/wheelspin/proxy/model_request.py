@@ -21,8 +21,7 @@ from wheelspin.core.events import ALLOW, Action, Outcome, ToolCall, Verdict
 from wheelspin.core.guard import Guard
 from wheelspin.core.guard_state import normalised_id
 from wheelspin.core.known_tools import TOOLS
-from wheelspin.core.notifications import verdict_event
-from wheelspin.core.record import EventKind, LoopEvent
+from wheelspin.core.loop_events import EventKind, LoopEvent, verdict_event
 from wheelspin.core.settings import Mode, Settings
 from wheelspin.core.tools import ToolTable
 from wheelspin.transcripts.anthropic_messages import AnthropicMessages

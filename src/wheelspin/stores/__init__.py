@@ -41,12 +41,10 @@ def store_class(name: str) -> type[Store]:
     Raises:
         StoreError: There is no such store.
     """
-    from importlib import import_module
-
     if name not in STORES:
         from wheelspin.errors import StoreError
 
         known = ", ".join(f"{store}://" for store in STORES)
         raise StoreError(f"{name}://", "no store has this scheme", f"Use the path of a file, or one of {known}.")
-    found: type[Store] = getattr(import_module(f"wheelspin.stores.{name}"), STORES[name])
+    found: type[Store] = getattr(__import__(f"wheelspin.stores.{name}", fromlist=[STORES[name]]), STORES[name])
     return found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 
-from wheelspin.core.plugins import PluginError
 from wheelspin.core.settings import Settings, settings_from
 from wheelspin.userfiles.paths import config_path, state_folder
 
@@ -46,9 +45,12 @@ def settings_for(host: str, preset: str) -> Settings:
         _cache(host, path, stamp, given)
     try:
         return settings_from({"enabled": True, "preset": preset, **given})
-    except PluginError as problem:
+    except ValueError as problem:
+        from wheelspin.core.plugins import PluginError
         from wheelspin.errors import ConfigError, Fault
 
+        if not isinstance(problem, PluginError):
+            raise
         expected = "a module with detectors, installed beside Wheelspin"
         found = f"{problem.plugin!r}: {problem.problem}"
         raise ConfigError(path, [Fault("tools.loopDetection.plugins", found, expected)]) from None
