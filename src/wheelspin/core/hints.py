@@ -73,8 +73,6 @@ class ToolHint(Value):
         warning_threshold: int | None = None,
         critical_threshold: int | None = None,
     ) -> None:
-        from wheelspin.core.value_paths import parse
-
         for name, switch in (("poll", poll), ("mutates", mutates), ("ignore", ignore)):
             if switch is not None and not isinstance(switch, bool):
                 raise TypeError(f"`{name}` must be True or False, not {switch!r}")
@@ -82,14 +80,22 @@ class ToolHint(Value):
         is_pattern = [len(text) > 1 and text[0] == text[-1] == "/" for text in given]
         self._fill(
             poll=poll,
-            identity=None if identity is None else tuple(map(parse, _listed("identity", identity))),
-            volatile=tuple(parse(text) for text, pattern in zip(given, is_pattern, strict=True) if not pattern),
+            identity=None if identity is None else _paths(_listed("identity", identity)),
+            volatile=_paths([text for text, pattern in zip(given, is_pattern, strict=True) if not pattern]),
             patterns=tuple(_expression(text) for text, pattern in zip(given, is_pattern, strict=True) if pattern),
             mutates=mutates,
             ignore=ignore,
             warning_threshold=_limit("warning_threshold", warning_threshold),
             critical_threshold=_limit("critical_threshold", critical_threshold),
         )
+
+
+def _paths(texts: list[str]) -> tuple[tuple[str, ...], ...]:
+    if not texts:
+        return ()
+    from wheelspin.core.value_paths import parse
+
+    return tuple(map(parse, texts))
 
 
 def _listed(name: str, given: Iterable[object]) -> list[str]:
