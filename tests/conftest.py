@@ -20,6 +20,12 @@ collect_ignore = [
 ]
 """Tests with real agents and frameworks run with `make test-agents` and `make test-frameworks`."""
 
+FOLDERS = (
+    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "QWEN_HOME"),
+    *("XDG_CONFIG_HOME", "XDG_STATE_HOME", "WHEELSPIN_CONFIG", "WHEELSPIN_STORE"),
+)
+"""Variables that move the files of an agent or of Wheelspin; no test may touch those of whoever runs it."""
+
 settings.register_profile("everyday", deadline=None, print_blob=True)
 settings.register_profile("deep", settings.get_profile("everyday"), max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
@@ -30,6 +36,13 @@ def _raise_crashes() -> Iterator[None]:
     """Make a crash of the guard fail the test, unless the test asks for the guard to fail open."""
     with strict():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _forget_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every file be where it is by default, in a home folder that the test sets."""
+    for name in FOLDERS:
+        monkeypatch.delenv(name, raising=False)
 
 
 def shared(part: str) -> Path:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import statistics
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import wheelspin
+from tests.agents.setup import AGENTS
 from tests.conftest import ROOT
+from tests.frameworks.run import FRAMEWORKS
 from wheelspin import errors
 from wheelspin.adapters import ADAPTERS
 from wheelspin.core.detectors import DETECTORS
 from wheelspin.hooks import HOOKS
+from wheelspin.installers.claude_code import INSTALLER
 from wheelspin.stores import STORES
 from wheelspin.transcripts import READERS
 
@@ -242,6 +247,25 @@ def test_a_reader_has_tests_of_its_own(module: str) -> None:
 def test_a_framework_has_one_name_in_every_family(module: str) -> None:
     """Each framework has an adapter, tests, a player, a page and an example."""
     assert _missing(OF_AN_ADAPTER, module) == []
+
+
+def test_every_host_is_set_up_documented_and_packaged() -> None:
+    """An agent or a framework that is left out of one of these lists would be tested by nobody, or found by nobody."""
+    readme = (ROOT / "README.md").read_text()
+    frameworks = set(ADAPTERS) - {"callables"}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    assert {agent.host for agent in AGENTS} == set(HOOKS)
+    assert {framework.adapter for framework in FRAMEWORKS} == set(extras) == frameworks
+    assert [name for name in HOOKS if f"(docs/hosts/{name}.md)" not in readme] == []
+    assert [module for module in ADAPTERS if f"(docs/adapters/{module}.md)" not in readme] == []
+
+
+def test_the_plugin_of_claude_code_has_the_events_that_are_installed() -> None:
+    """Both ways of guarding it hear of the same."""
+    plugin = json.loads((ROOT / "plugins" / "claude-code" / "hooks" / "hooks.json").read_text())
+
+    assert [("hooks", event) for event in plugin["hooks"]] == [entry.path for entry in INSTALLER.entries("")]
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(ROOT)))

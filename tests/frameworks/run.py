@@ -64,6 +64,9 @@ _OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 def main(folder: Path, names: list[str], *, bench: bool = False) -> int:
     """Set up and test the named frameworks, or all of them, and return how many failed."""
+    unknown = set(names) - {framework.adapter for framework in FRAMEWORKS}
+    if unknown:
+        sys.exit(f"no framework is called {', '.join(sorted(unknown))}; use names in FRAMEWORKS in {__file__}")
     failed = []
     meant = [framework for framework in FRAMEWORKS if not names or framework.adapter in names]
     for framework in meant:
