@@ -114,7 +114,7 @@ class ServerProcess:
         """Terminate the server and every process it started."""
         if self._ending is not None:
             self._ending.cancel()
-        await asyncio.shield(self._terminate())
+        await asyncio.shield(self._end())
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Yield the lines of its stdout."""
@@ -139,6 +139,17 @@ class ServerProcess:
         if self.process.stdin is not None:
             self.process.stdin.close()
         self._ending = asyncio.create_task(self._terminate(_EXIT_TIMEOUT))
+
+    async def _end(self) -> None:
+        await self._terminate()
+        # A pipe that is still open when the event loop closes would complain about that on stderr.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._has_closed(), _TERM_TIMEOUT)
+
+    async def _has_closed(self) -> None:
+        stdout = self.process.stdout
+        while stdout is not None and await stdout.read(_CHUNK_SIZE):
+            pass
 
     async def _terminate(self, grace: float = 0.0) -> None:
         if await self._has_exited(grace):
