@@ -26,7 +26,7 @@ from wheelspin.installers import installers
 from wheelspin.installers.base import Installer, Scope
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-COMMAND = re.compile(r"[^\s\"]*python\S* -S -I \S*/hook\.py")
+COMMAND = re.compile(r"('[^'\"]*python[^'\"]*'|[^\s\"]*python\S*) -S -I ('[^'\"]*/hook\.py'|\S*/hook\.py)")
 HOOK = "python -S -I ~/.local/state/wheelspin/hook.py"
 WORDS = re.compile(r'"[^"]*python[^"]*", "-S", "-I", "[^"]*/hook\.py"')
 HOOK_WORDS = ", ".join(f'"{word}"' for word in HOOK.split())

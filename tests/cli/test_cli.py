@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -449,7 +450,7 @@ class TestExplain:
 class TestProcess:
     def test_a_closed_pipe_is_not_an_error(self) -> None:
         """This happens in `wheelspin replay … | head`."""
-        command = f"{sys.executable} -m wheelspin replay --verdicts {SESSIONS} | head -1"
+        command = f"{shlex.quote(sys.executable)} -m wheelspin replay --verdicts {shlex.quote(str(SESSIONS))} | head -1"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)  # noqa: S603, S607
 
         assert done.stderr == ""
