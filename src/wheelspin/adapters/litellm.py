@@ -17,8 +17,8 @@ from litellm.proxy._types import ProxyException
 from wheelspin.core.events import Verdict
 from wheelspin.core.known_tools import TOOLS
 from wheelspin.core.log import log
-from wheelspin.core.loop_events import LoopEvent
-from wheelspin.core.notifications import Notifier, crash_event
+from wheelspin.core.loop_events import LoopEvent, crash_event
+from wheelspin.core.notifications import Notifier
 from wheelspin.core.settings import Settings
 from wheelspin.core.tools import ToolTable
 from wheelspin.errors import ToolLoopError
@@ -66,7 +66,7 @@ class WheelspinCallback(CustomLogger):
         super().__init__()
         self.settings = Settings(enabled=True) if settings is None else settings
         self.tools = tools
-        self._notifier = Notifier((log, *listeners), lambda part, crash: log(crash_event(part, crash)))
+        self._notifier = Notifier(listeners, lambda part, crash: log(crash_event(part, crash)), logs=True)
 
     def __init_subclass__(cls) -> None:
         """Define the hook in the class itself: LiteLLM does not call inherited hooks."""
